@@ -1,0 +1,57 @@
+package agg
+
+// Descriptor is the published contract of an aggregate function, shown by
+// DESCRIBE AGGREGATE, tally_catalog.aggregates and the documentation.
+type Descriptor struct {
+	Name         string   // SQL name, lower case
+	Aliases      []string // other names, e.g. PipelineDB's
+	Family       string   // "exact", "hll", "kll", …
+	Signature    string   // "approx_quantile(x float8, q float8 [, k int4]) → float8"
+	StreamModel  StreamModel
+	MergeAlgebra MergeAlgebra
+	Parameters   []Parameter
+	Guarantee    string // formula in words
+	Confidence   string // how the confidence enters
+	Citation     string // paper, authors, year
+	Memory       string // formula
+	PrivacyClass PrivacyClass
+	CodecVersion int
+}
+
+// Parameter is a constant argument with its default and limits.
+type Parameter struct {
+	Name              string
+	Default, Min, Max float64
+	Meaning           string
+}
+
+// StreamModel says which updates a state can take.
+type StreamModel string
+
+// Stream models (Muthukrishnan: Data Streams, 2005).
+const (
+	CashRegister    StreamModel = "cash_register"    // inserts only
+	StrictTurnstile StreamModel = "strict_turnstile" // deletes never exceed inserts
+	Turnstile       StreamModel = "turnstile"        // any weights
+)
+
+// MergeAlgebra says what merging guarantees.
+type MergeAlgebra string
+
+// Merge algebras.
+const (
+	CommutativeMonoid MergeAlgebra = "commutative_monoid" // any order gives the same state
+	MergeableSummary  MergeAlgebra = "mergeable_summary"  // any order gives the same guarantee (Agarwal et al., 2012)
+	Idempotent        MergeAlgebra = "semilattice"        // and merging twice changes nothing
+	OrderedMonoid     MergeAlgebra = "ordered_monoid"     // associative in partition order
+)
+
+// PrivacyClass says what a released value can reveal of a contributor.
+type PrivacyClass string
+
+// Privacy classes.
+const (
+	Aggregated  PrivacyClass = "aggregated"   // a function of many rows
+	HoldsValues PrivacyClass = "holds_values" // the state or value contains input values
+	HoldsHashes PrivacyClass = "holds_hashes" // the state contains keyed hashes of input values
+)

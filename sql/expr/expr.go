@@ -1,0 +1,76 @@
+package expr
+
+import (
+	"time"
+
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Expr is a bound scalar expression: names are resolved, types are known,
+// implicit casts are explicit nodes. Expressions are immutable and safe for
+// concurrent use.
+type Expr interface {
+	// Type is the type of every value that Eval returns.
+	Type() types.Type
+	// Eval computes the expression for each row of in. The result has in.Rows
+	// rows; it may alias a column of in, so callers only read it. The first row
+	// that fails ends the evaluation with a *RowError.
+	Eval(ec *Context, in *types.Batch) (*types.Vector, error)
+	// Children returns the operands, in order; nil for leaves.
+	Children() []Expr
+	// WithChildren returns a copy of the node with these operands, which have
+	// the types of the old ones.
+	WithChildren(children []Expr) Expr
+	// String returns canonical text: equal text in equal settings means equal
+	// meaning. EXPLAIN shows it and plan fingerprints hash it.
+	String() string
+	// Volatility says whether the value can change between rows, statements or never.
+	Volatility() Volatility
+}
+
+// Volatility classes of PostgreSQL.
+type Volatility uint8
+
+// Volatility classes, from the most to the least predictable.
+const (
+	Immutable Volatility = iota // depends on its arguments only
+	Stable                      // and on the statement's Context (now(), TimeZone)
+	Volatile                    // may differ from row to row (random())
+)
+
+// Context is what a statement fixes for the evaluation of its expressions.
+type Context struct {
+	Now        time.Time      // statement (transaction) timestamp
+	Location   *time.Location // session TimeZone; nil means UTC
+	Params     []types.Datum  // $1 is Params[0], already of the type that was bound
+	User       string
+	Database   string
+	SearchPath []string
+	// Setting returns a run-time setting for current_setting(); ok is false if it is unknown.
+	Setting func(name string) (value string, ok bool)
+	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
+	Catalog Catalog
+}
+
+// Catalog is what scalar functions ask of the catalog. A nil Catalog knows nothing.
+type Catalog interface {
+	// RelationOID resolves a possibly qualified name through the search path.
+	RelationOID(name string, searchPath []string) (oid uint32, ok bool)
+	// RelationName returns the name that ::regclass shows, qualified only
+	// where the search path does not find it.
+	RelationName(oid uint32, searchPath []string) (name string, ok bool)
+	// ViewDefinition returns the text that pg_get_viewdef shows.
+	ViewDefinition(oid uint32) (sql string, ok bool)
+}
+
+// RowError is the failure of one row. Row counts from 0 in the batch evaluated.
+type RowError struct {
+	Row int
+	Err error
+}
+
+// Error implements error.
+func (e *RowError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause, usually a *sqlerr.Error.
+func (e *RowError) Unwrap() error { return e.Err }
