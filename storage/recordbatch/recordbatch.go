@@ -20,6 +20,9 @@ import (
 // formatVersion is the first byte of a payload.
 const formatVersion = 1
 
+// MaxRows bounds a batch, so that a damaged header cannot ask for any memory.
+const MaxRows = 1 << 22
+
 const headerBytes = 8 // version, reserved, columns (2), rows (4)
 
 // Encode appends the payload that holds the batch's columns.
@@ -150,8 +153,8 @@ func Decode(payload []byte, b *types.Batch) error {
 	}
 	cols := int(binary.LittleEndian.Uint16(payload[2:]))
 	rows := int(binary.LittleEndian.Uint32(payload[4:]))
-	if payload[0] != formatVersion || cols != len(b.Cols) {
-		return corrupt("%d columns, version %d", cols, payload[0])
+	if payload[0] != formatVersion || cols != len(b.Cols) || rows > MaxRows {
+		return corrupt("version %d, %d columns, %d rows", payload[0], cols, rows)
 	}
 	d := decoder{rest: payload[headerBytes:], rows: rows}
 	for i, c := range b.Cols {
