@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/tallydb/tallydb/sql/types"
@@ -51,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := Decode(Encode(nil, b), got); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(values(b), values(got), cmp.AllowUnexported(types.Type{}), cmp.Transformer("bits", math.Float64bits)); d != "" {
+		if d := cmp.Diff(values(b), values(got), cmp.AllowUnexported(types.Type{}), cmp.Transformer("bits", math.Float64bits), cmpopts.EquateEmpty()); d != "" {
 			t.Fatal(d)
 		}
 	})
