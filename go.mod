@@ -3,6 +3,7 @@ module github.com/tallydb/tallydb
 go 1.26.0
 
 require (
+	github.com/cockroachdb/apd/v3 v3.2.3
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/google/go-cmp v0.7.0
 	go.uber.org/goleak v1.3.0
