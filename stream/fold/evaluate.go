@@ -36,7 +36,7 @@ func (p *Program) evaluate(in Input, sink Sink) (*evaluated, error) {
 	*v = evaluated{rows: in.Batch.Rows, hashes: in.Hashes, before: in.Before, keys: v.keys[:0], inputs: v.inputs[:0], filters: v.filters[:0]}
 	batch := in.Batch
 	if f := p.cfg.Fold.Filter; f != nil {
-		sel, err := expr.FilterSel(p.cfg.Context, f, batch)
+		sel, err := expr.FilterSel(p.cfg.Context, f, batch, nil)
 		if err != nil {
 			return p.evaluateSlowly(in, sink, err)
 		}
@@ -134,7 +134,7 @@ func (p *Program) evaluateSlowly(in Input, sink Sink, first error) (*evaluated, 
 // the first expression that fails on it.
 func (p *Program) tryRow(one *types.Batch) (bool, error) {
 	if f := p.cfg.Fold.Filter; f != nil {
-		sel, err := expr.FilterSel(p.cfg.Context, f, one)
+		sel, err := expr.FilterSel(p.cfg.Context, f, one, nil)
 		if err != nil || len(sel) == 0 {
 			return false, err
 		}
