@@ -32,7 +32,7 @@ const descriptorVersion = 1
 
 // Keys (docs/format/catalog.md).
 var (
-	counterKey     = []byte("c/counter")  // last number given out, and the catalog's version
+	counterKey     = []byte("c/counter")   // last number given out, and the catalog's version
 	databasePrefix = []byte("c/database/") // + name
 	relationPrefix = []byte("c/relation/") // + tenant, relation (big-endian)
 	ownerKey       = []byte("c/owner")     // fencing token of the last process

@@ -115,7 +115,7 @@ func (p *Program) evaluateSlowly(in Input, sink Sink, first error) (*evaluated, 
 		ok, err := p.tryRow(in.Batch.Gather([]int32{int32(i)}))
 		switch {
 		case err != nil && errors.As(err, &failure):
-			sink.Failed(i, eventtime.Window{}, failure.Err)
+			sink.Failed(i, p.windowOf(in.Batch, i), failure.Err)
 		case err != nil:
 			return nil, err
 		case ok:
@@ -128,6 +128,14 @@ func (p *Program) evaluateSlowly(in Input, sink Sink, first error) (*evaluated, 
 		return nil, err
 	}
 	return v, nil
+}
+
+// windowOf returns the window of a row whose expressions failed.
+func (p *Program) windowOf(b *types.Batch, row int) eventtime.Window {
+	if p.cfg.Fold.Window.Kind == plan.NoWindow {
+		return eventtime.Global
+	}
+	return p.assigner.Window(eventtime.Time(b.Cols[p.cfg.Fold.Window.TimeColumn].Ints[row]))
 }
 
 // tryRow reports whether the filter admits a batch of one row, and the error of

@@ -2,6 +2,7 @@ package fold
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -22,6 +23,12 @@ type Config struct {
 	NeverLate bool
 	MaxGroups int64 // over all windows; 0 is unlimited
 	Context   *expr.Context
+}
+
+// Identity names the states that a fold makes: its fingerprint and the seed of its
+// hashes. Only states of equal identity merge (L-5).
+func Identity(f *plan.Fold) string {
+	return fmt.Sprintf("%s/%x", f.Fingerprint(), f.Stream.Stream.Seed.ID())
 }
 
 // Program is a fold ready to run.
@@ -80,8 +87,7 @@ type Sink interface {
 	Arena(w eventtime.Window) (*state.Arena, error)
 	// Late takes a row that came after its window closed.
 	Late(row int, w eventtime.Window, before eventtime.Watermark)
-	// Failed takes a row that an expression or a state refused; w is the zero
-	// Window if the row was not yet assigned to one.
+	// Failed takes a row that an expression or a state refused.
 	Failed(row int, w eventtime.Window, err error)
 	// Groups returns how many groups there are over all windows.
 	Groups() int64

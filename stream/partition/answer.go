@@ -27,9 +27,10 @@ type FoldRequest struct {
 
 // FoldAnswer is a partition's part of a view, at one batch boundary.
 type FoldAnswer struct {
+	Identity       string    // of the fold and the seed: only equal ones merge
 	Birth, Applied id.Offset // the coverage is [Birth, Applied)
 	Watermark      eventtime.Watermark
-	Degraded       map[eventtime.Time]int64 // rows that failed, by window; Min: unknown window
+	Degraded       map[eventtime.Time]int64 // rows that failed, by window
 	Groups         *state.Groups
 }
 
@@ -55,7 +56,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 			err = ErrUnknownView
 			return
 		}
-		out = &FoldAnswer{Birth: v.birth, Applied: v.applied, Watermark: v.watermark(), Degraded: map[eventtime.Time]int64{}}
+		out = &FoldAnswer{Identity: v.identity, Birth: v.birth, Applied: v.applied, Watermark: v.watermark(), Degraded: map[eventtime.Time]int64{}}
 		for start, n := range v.degraded {
 			out.Degraded[start] = n
 		}
@@ -64,7 +65,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 		for start, a := range v.arenas {
 			inMemory[start] = true
 			if start >= req.WindowFrom && start <= req.WindowTo && err == nil {
-				err = v.selector(req).addArena(out.Groups, a)
+				err = v.selector(req).AddArena(out.Groups, a)
 			}
 		}
 		snapshot = w.cfg.Store.Snapshot()
@@ -84,8 +85,8 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 	return out, nil
 }
 
-func (v *view) selector(req FoldRequest) *selector {
-	return newSelector(v.fold, v.program.Assigner(), req.Admit, req.Needed)
+func (v *view) selector(req FoldRequest) *Selector {
+	return NewSelector(v.fold, v.program.Assigner(), req.Admit, req.Needed)
 }
 
 // addStored adds the groups of windows that are not in memory.
@@ -97,6 +98,6 @@ func (v *view) addStored(out *state.Groups, snapshot *kv.Snapshot, req FoldReque
 		if err != nil || inMemory[start] {
 			return err
 		}
-		return s.addChunk(out, start, chunk)
+		return s.AddChunk(out, start, chunk)
 	})
 }

@@ -3,6 +3,7 @@ package partition
 import (
 	"fmt"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
@@ -10,6 +11,7 @@ import (
 	"github.com/tallydb/tallydb/storage/recordbatch"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
+	"github.com/tallydb/tallydb/stream/routing"
 	"github.com/tallydb/tallydb/stream/rows"
 	"github.com/tallydb/tallydb/stream/state"
 	"github.com/tallydb/tallydb/stream/watermark"
@@ -42,26 +44,35 @@ func (w *Worker) apply(rec *ingestlog.Record) error {
 	return nil
 }
 
-// rowsOf returns a data record's rows, decoding them if the record was read back.
-func (w *Worker) rowsOf(rec *ingestlog.Record) (*rows.Rows, error) {
+// decoder turns records into rows. It belongs to one goroutine.
+type decoder struct {
+	router *routing.Router
+	pool   *rows.Pool
+}
+
+func newDecoder(s *catalog.Stream, pool *rows.Pool) decoder { return decoder{routing.New(s), pool} }
+
+// rows returns a data record's rows, which the caller releases; they are decoded
+// if the record was read back.
+func (d *decoder) rows(rec *ingestlog.Record) (*rows.Rows, error) {
 	if r, ok := rec.Attached.(*rows.Rows); ok {
 		r.Retain()
 		return r, nil
 	}
-	r := w.cfg.Pool.Get()
+	r := d.pool.Get()
 	if err := recordbatch.Decode(rec.Payload, &r.Batch); err != nil {
 		r.Release()
 		return nil, err
 	}
-	r.Hashes = w.router.Hashes(&r.Batch, r.Hashes)
-	if w.router.Deduplicates() {
-		r.Digests = w.router.Digests(&r.Batch, r.Hashes, r.Digests)
+	r.Hashes = d.router.Hashes(&r.Batch, r.Hashes)
+	if d.router.Deduplicates() {
+		r.Digests = d.router.Digests(&r.Batch, r.Hashes, r.Digests)
 	}
 	return r, nil
 }
 
 func (w *Worker) applyData(rec *ingestlog.Record) error {
-	r, err := w.rowsOf(rec)
+	r, err := w.decoder.rows(rec)
 	if err != nil {
 		return err
 	}

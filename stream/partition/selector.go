@@ -8,8 +8,8 @@ import (
 	"github.com/tallydb/tallydb/stream/window"
 )
 
-// selector chooses groups by their keys and copies their portable states.
-type selector struct {
+// Selector chooses groups by their keys and copies their portable states.
+type Selector struct {
 	fold     *plan.Fold
 	assigner window.Assigner
 	admit    func(*types.Batch) ([]int32, error)
@@ -18,18 +18,20 @@ type selector struct {
 	windowed int           // window columns: 0 or 2
 }
 
-func newSelector(f *plan.Fold, a window.Assigner, admit func(*types.Batch) ([]int32, error), needed []bool) *selector {
+// NewSelector returns a selector for groups of a fold. admit and needed are as in
+// FoldRequest.
+func NewSelector(f *plan.Fold, a window.Assigner, admit func(*types.Batch) ([]int32, error), needed []bool) *Selector {
 	l := f.Layout()
-	return &selector{
+	return &Selector{
 		fold: f, assigner: a, admit: admit, needed: needed,
 		schema: &types.Schema{Columns: l.Schema.Columns[:l.Aggs]}, windowed: l.Keys,
 	}
 }
 
 // keyBatch starts a batch of window columns and keys.
-func (s *selector) keyBatch() *types.Batch { return types.NewBatch(s.schema, 0) }
+func (s *Selector) keyBatch() *types.Batch { return types.NewBatch(s.schema, 0) }
 
-func (s *selector) addKey(b *types.Batch, w eventtime.Window, key []byte) error {
+func (s *Selector) addKey(b *types.Batch, w eventtime.Window, key []byte) error {
 	if s.windowed > 0 {
 		b.Cols[0].AppendInt(int64(w.Start))
 		b.Cols[1].AppendInt(int64(w.End))
@@ -44,8 +46,8 @@ func (s *selector) addKey(b *types.Batch, w eventtime.Window, key []byte) error 
 	return nil
 }
 
-// addArena adds the admitted groups of a window in memory.
-func (s *selector) addArena(out *state.Groups, a *state.Arena) error {
+// AddArena adds the admitted groups of a window in memory.
+func (s *Selector) AddArena(out *state.Groups, a *state.Arena) error {
 	if s.admit == nil {
 		for g := range a.Groups() {
 			out.AddFrom(a, g, s.needed)
@@ -68,8 +70,8 @@ func (s *selector) addArena(out *state.Groups, a *state.Arena) error {
 	return nil
 }
 
-// addChunk adds the admitted groups of a stored chunk.
-func (s *selector) addChunk(out *state.Groups, start eventtime.Time, chunk []byte) error {
+// AddChunk adds the admitted groups of a stored chunk.
+func (s *Selector) AddChunk(out *state.Groups, start eventtime.Time, chunk []byte) error {
 	w := s.assigner.FromStart(start)
 	var sel []int32
 	if s.admit != nil {

@@ -29,6 +29,7 @@ type view struct {
 	rel      *catalog.Relation
 	fold     *plan.Fold
 	keys     state.Keys
+	identity string
 	program  *fold.Program
 	lateness eventtime.Duration
 
@@ -36,7 +37,7 @@ type view struct {
 	applied  id.Offset          // next record to fold
 	tracker  *watermark.Tracker // its own, while it reads the retained log; nil when live
 	counters ViewCounters
-	degraded map[eventtime.Time]int64 // rows that failed, by window; Min: before a window was known
+	degraded map[eventtime.Time]int64 // rows that failed, by window
 
 	arenas map[eventtime.Time]*state.Arena // open windows, and closed ones not yet checkpointed
 	last   *state.Arena                    // the one used last
@@ -67,7 +68,7 @@ func (w *Worker) newView(rel *catalog.Relation, c Compiled) *view {
 	f := c.Fold
 	cv := rel.ContinuousView
 	v := &view{
-		worker: w, rel: rel, fold: f, lateness: cv.AllowedLateness,
+		worker: w, rel: rel, fold: f, identity: fold.Identity(f), lateness: cv.AllowedLateness,
 		keys:     state.KeysOf(w.cfg.Partition.Tenant, rel.ID, w.cfg.Partition.Partition),
 		birth:    cv.Birth[w.cfg.Partition.Partition],
 		degraded: map[eventtime.Time]int64{},
@@ -123,11 +124,7 @@ func (v *view) Late(row int, w eventtime.Window, before eventtime.Watermark) {
 // Failed implements fold.Sink.
 func (v *view) Failed(row int, w eventtime.Window, err error) {
 	v.failed = append(v.failed, failedRow{row, err})
-	start := w.Start
-	if w == (eventtime.Window{}) {
-		start = eventtime.Min
-	}
-	v.degraded[start]++
+	v.degraded[w.Start]++
 }
 
 // Groups implements fold.Sink.
@@ -242,7 +239,7 @@ func (w *Worker) backfillRecord(v *view, rec *ingestlog.Record) error {
 	default:
 		return nil
 	}
-	r, err := w.rowsOf(rec)
+	r, err := w.decoder.rows(rec)
 	if err != nil {
 		return err
 	}

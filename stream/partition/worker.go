@@ -16,7 +16,6 @@ import (
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/dedup"
-	"github.com/tallydb/tallydb/stream/routing"
 	"github.com/tallydb/tallydb/stream/rows"
 	"github.com/tallydb/tallydb/stream/state"
 	"github.com/tallydb/tallydb/stream/watermark"
@@ -67,7 +66,7 @@ type Worker struct {
 	status  statusBoard
 
 	// Owned by Run.
-	router     *routing.Router
+	decoder    decoder
 	tracker    *watermark.Tracker
 	dedup      *dedup.Table
 	dedupNext  uint64 // number of the next chunk of seen ids
@@ -124,7 +123,7 @@ func Open(cfg Config) (*Worker, error) {
 		queue:    make(chan *ingestlog.Record, queueRecords),
 		calls:    make(chan func()),
 		done:     make(chan struct{}),
-		router:   routing.New(cfg.Stream.Stream),
+		decoder:  newDecoder(cfg.Stream.Stream, cfg.Pool),
 		dedup:    dedup.New(),
 		verdicts: map[id.Offset]types.Bitmap{},
 	}
