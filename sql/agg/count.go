@@ -85,3 +85,6 @@ func (s *countStates) Merge(group uint32, state []byte) error {
 
 // MemoryBytes implements States.
 func (s *countStates) MemoryBytes() int64 { return int64(cap(s.n)) * 8 }
+
+// CountRows is the bound form of count(*).
+func CountRows() Bound { return Bound{State: countSpec(false), Final: countFinal} }
