@@ -15,8 +15,9 @@ import (
 //	float  0x01, 8 bytes of the total order (-NaN never occurs; NaN sorts last)
 //	bytes  0x01, the bytes with 0x00 written as 0x00 0xFF, closed by 0x00 0x01
 //
-// KindBytes types whose natural order is not bytewise (numeric, interval) get
-// equality from their canonical encoding, and order from Compare, not from keys.
+// Types whose equality is not that of their bytes (numeric, interval, char(n),
+// jsonb, arrays) have keys of their own in keytypes.go: values that are equal to
+// Compare have equal keys.
 const (
 	keyValue byte = 0x01
 	keyNull  byte = 0xFF
@@ -34,7 +35,7 @@ func AppendKey(dst []byte, v *Vector, i int) []byte {
 	case KindFloat:
 		return binary.BigEndian.AppendUint64(dst, floatKey(v.Floats[i]))
 	default:
-		return appendKeyBytes(dst, v.Bytes(i))
+		return appendTypedKey(dst, v.Type, v.Bytes(i))
 	}
 }
 
@@ -50,7 +51,7 @@ func AppendDatumKey(dst []byte, d Datum) []byte {
 	case KindFloat:
 		return binary.BigEndian.AppendUint64(dst, floatKey(d.Float))
 	default:
-		return appendKeyBytes(dst, d.Bytes)
+		return appendTypedKey(dst, d.Type, d.Bytes)
 	}
 }
 
@@ -98,7 +99,7 @@ func ReadKey(key []byte, v *Vector) ([]byte, error) {
 		return nil, fmt.Errorf("key has tag %#x", tag)
 	}
 	if v.Type.Kind() == KindBytes {
-		return readKeyBytes(key, v)
+		return readTypedKey(key, v)
 	}
 	if len(key) < 8 {
 		return nil, fmt.Errorf("key ends inside a value of type %d", v.Type.OID)
