@@ -72,11 +72,14 @@ func (p *parser) callArguments(f *callForm) error {
 		f.node.Distinct = p.acceptWord("distinct")
 	}
 	err := p.commaList(func() error {
-		if f.node.Variadic {
+		f.args++
+		if err := p.callArgument(f); err != nil {
+			return err
+		}
+		if f.node.Variadic && p.isPunct(",") {
 			return p.errorHere() // VARIADIC is the last argument
 		}
-		f.args++
-		return p.callArgument(f)
+		return nil
 	})
 	if err != nil || !p.acceptWord("order") {
 		return err

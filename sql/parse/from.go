@@ -116,6 +116,7 @@ func (p *parser) tableRef() error {
 	case p.startsFromFunction():
 		return p.fromFunction(t, lateral)
 	case lateral:
+		p.at += p.dottedLength() // PostgreSQL expected the parenthesis of a call
 		return p.errorHere()
 	}
 	return p.fromTable()
@@ -179,7 +180,7 @@ func (p *parser) fromFunction(t *token, lateral bool) error {
 	ref := &ast.FuncRef{Pos: ast.Pos(t.char), Lateral: lateral}
 	ref.Ordinality = p.acceptWords("with", "ordinality")
 	var err error
-	if ref.Alias, err = p.alias(); err != nil {
+	if ref.Alias, err = p.aliasOf(true); err != nil {
 		return err
 	}
 	p.emit(") AS `"+p.keep(&derivedForm{function: ref})+"`", t.char)
@@ -219,11 +220,17 @@ func (p *parser) tableName(ref *ast.TableRef) (err error) {
 
 // alias reads [AS] name [(columns)] or AS (column definitions); nil where none follows.
 func (p *parser) alias() (*ast.Alias, error) {
+	return p.aliasOf(false)
+}
+
+// aliasOf reads an alias. Only a function may have types in its list of columns, and
+// then all of them have one.
+func (p *parser) aliasOf(function bool) (*ast.Alias, error) {
 	a := &ast.Alias{Pos: p.pos()}
 	switch t := p.cur(); {
 	case t.isWord("as"):
 		p.at++
-		if !p.isPunct("(") {
+		if !function || !p.isPunct("(") {
 			id, err := p.columnID()
 			if err != nil {
 				return nil, err
@@ -239,13 +246,17 @@ func (p *parser) alias() (*ast.Alias, error) {
 	if !p.isPunct("(") {
 		return a, nil
 	}
+	typed := function && a.Name == ""
 	return a, p.parenList(func() error {
 		id, err := p.columnID()
 		if err != nil {
 			return err
 		}
+		if function && a.Columns == nil && !p.isPunct(",") && !p.isPunct(")") {
+			typed = true
+		}
 		column := ast.ColumnAlias{Name: id.Name}
-		if !p.isPunct(",") && !p.isPunct(")") {
+		if typed {
 			if column.Type, err = p.typeName(); err != nil {
 				return err
 			}

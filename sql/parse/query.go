@@ -239,36 +239,39 @@ func (p *parser) commonTable() error {
 // queryTail reads ORDER BY, LIMIT, OFFSET, FETCH and FOR.
 func (p *parser) queryTail(l *level) error {
 	if p.isWord("order") {
-		if l.hasOrder {
-			return errorAt(p.cur(), "multiple ORDER BY clauses not allowed")
-		}
-		l.hasOrder = true
 		p.emit("ORDER BY", p.next().char)
 		if err := p.expectWord("by"); err != nil {
 			return err
 		}
+		if l.hasOrder {
+			return errorAt(p.cur(), "multiple ORDER BY clauses not allowed")
+		}
+		l.hasOrder = true
 		if err := p.orderList(); err != nil {
 			return err
 		}
 	}
+	limits, offsets := 0, 0
 	for {
 		var err error
 		switch t := p.cur(); {
-		case t.isWord("limit"), t.isWord("fetch"):
-			if l.hasLimit {
-				return errorAt(t, "multiple LIMIT clauses not allowed")
+		case t.isWord("limit", "fetch") && limits == 0:
+			if l.hasLimit { // that of the parenthesised query before
+				return errorAt(p.peek(1), "multiple LIMIT clauses not allowed")
 			}
 			l.hasLimit = true
+			limits++
 			if t.text == "limit" {
 				err = p.limitClause(l.info)
 			} else {
 				err = p.fetchClause(l.info)
 			}
-		case t.isWord("offset"):
+		case t.isWord("offset") && offsets == 0:
 			if l.hasOffset {
-				return errorAt(t, "multiple OFFSET clauses not allowed")
+				return errorAt(p.peek(1), "multiple OFFSET clauses not allowed")
 			}
 			l.hasOffset = true
+			offsets++
 			p.at++
 			l.info.offset, err = p.parseExpr(0)
 			p.acceptWord("row", "rows")
@@ -284,7 +287,7 @@ func (p *parser) queryTail(l *level) error {
 }
 
 func (p *parser) limitClause(info *queryInfo) (err error) {
-	p.at++
+	t := p.next()
 	if p.acceptWord("all") {
 		return nil
 	}
@@ -293,7 +296,7 @@ func (p *parser) limitClause(info *queryInfo) (err error) {
 	}
 	if p.isPunct(",") {
 		return sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").
-			WithHint("Use separate LIMIT and OFFSET clauses.").At(int(p.cur().char))
+			WithHint("Use separate LIMIT and OFFSET clauses.").At(int(t.char))
 	}
 	return nil
 }
