@@ -140,6 +140,8 @@ func TestLimits(t *testing.T) {
 		"casts":       "select a" + strings.Repeat("::int", many),
 		"grouping":    "select 1 group by " + strings.Repeat("rollup(", many),
 		"power":       "select a" + strings.Repeat(" ^ (a", many),
+		"tall sums":   "select " + strings.Repeat("(", 800) + "1" + strings.Repeat(strings.Repeat(" + 1", 500)+")", 800),
+		"tall ands":   "select " + strings.Repeat("(", 800) + "1" + strings.Repeat(strings.Repeat(" and a", 500)+" or b)", 800),
 		"with":        strings.Repeat("with a as (", many),
 	} {
 		if _, err := parse.Parse(sql); sqlerr.CodeOf(err) != sqlerr.StatementTooComplex {
@@ -152,6 +154,7 @@ func TestLimits(t *testing.T) {
 		"sum":         "select 1" + strings.Repeat(" + 1", 5000),
 		"list":        "select a in (1" + strings.Repeat(", 1", 50_000) + ")",
 		"union":       "select 1" + strings.Repeat(" union select 1", 500),
+		"nested list": "select " + strings.Repeat("((", 200) + "select a in (1" + strings.Repeat(", 1", 50_000) + ")" + strings.Repeat("))", 200),
 	} {
 		if _, err := parse.Parse(sql); err != nil {
 			t.Errorf("%s: %v", name, err)
