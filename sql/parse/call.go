@@ -46,6 +46,9 @@ func (p *parser) call(keyword bool) error {
 	if err := p.callArguments(f); err != nil {
 		return err
 	}
+	if keyword && name.Name == "nullif" && f.args < 2 {
+		return p.errorHere()
+	}
 	if err := p.expectPunct(")"); err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (p *parser) callArguments(f *callForm) error {
 func (p *parser) callArgument(f *callForm) error {
 	t := p.cur()
 	f.node.Variadic = p.acceptWord("variadic")
-	named := t.isName() && (p.peek(1).isPunct("=>") || p.peek(1).isPunct(":="))
+	named := t.isTypeFuncName() && (p.peek(1).isPunct("=>") || p.peek(1).isPunct(":="))
 	if !named {
 		return p.argument()
 	}

@@ -13,7 +13,7 @@ func (p *parser) selectCore() error {
 	if err := p.distinctClause(core); err != nil {
 		return err
 	}
-	if !p.endsTargets() {
+	if core.Distinct || !p.endsTargets() { // DISTINCT needs a target
 		p.emit(",", p.cur().char)
 		if err := p.targetList(); err != nil {
 			return err

@@ -166,10 +166,13 @@ func (p *parser) parenJoin() error {
 // startsFromFunction tells a function call from a table.
 func (p *parser) startsFromFunction() bool {
 	n := p.dottedLength()
-	if n > 0 && p.peek(n).isPunct("(") {
+	if n == 1 && p.cur().kind == tokWord && sqlValueWords[p.cur().text] {
+		return true
+	}
+	if n > 0 && p.peek(n).isPunct("(") && !p.isWord("grouping") {
 		return n > 1 || p.cur().kind == tokQuoted || p.cur().class() != reserved
 	}
-	return n == 1 && p.cur().kind == tokWord && sqlValueWords[p.cur().text]
+	return false
 }
 
 func (p *parser) fromFunction(t *token, lateral bool) error {
