@@ -1,0 +1,385 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// timePatterns are to_char's patterns; a longer one comes before its prefix.
+var timePatterns = []string{
+	"A.D.", "B.C.", "A.M.", "P.M.", "a.d.", "b.c.", "a.m.", "p.m.", "Y,YYY", "HH24", "HH12", "SSSSS", "SSSS", "MONTH", "Month",
+	"month", "IYYY", "YYYY", "IDDD", "FF1", "FF2", "FF3", "FF4", "FF5", "FF6", "DDD", "DAY", "Day", "day", "MON", "Mon", "mon",
+	"IYY", "YYY", "TZH", "TZM", "HH", "MI", "SS", "MS", "US", "AM", "PM", "am", "pm", "YY", "IY", "BC", "AD", "bc", "ad", "MM",
+	"DD", "DY", "Dy", "dy", "ID", "IW", "WW", "CC", "RM", "rm", "TZ", "tz", "OF", "FM", "TM", "FX", "TH", "th", "Y", "I", "D", "W", "Q", "J",
+}
+
+var monthNames = []string{
+	"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+}
+
+var dayNames = []string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"}
+
+var romanMonths = []string{"I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII"}
+
+// nextPattern returns the pattern at the start of s, in the spelling of the
+// table, or "". Numeric patterns are found in any case.
+func nextPattern(s string) string {
+	for _, p := range timePatterns {
+		if strings.HasPrefix(s, p) {
+			return p
+		}
+	}
+	for _, p := range timePatterns {
+		if len(s) >= len(p) && strings.EqualFold(s[:len(p)], p) && p == strings.ToUpper(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+// clockFields are the values that patterns show.
+type clockFields struct {
+	y, m, d     int
+	day, within int64
+	hour        int64
+	offset      int
+	zone        string
+	zoned       bool
+	interval    bool
+}
+
+func timeTemplate(ec *Context, d types.Datum, tmpl string) (types.Datum, error) {
+	if d.Type.OID != types.Interval && types.Infinite(d.Int) {
+		return types.NullOf(types.Of(types.Text)), nil
+	}
+	var f clockFields
+	if d.Type.OID == types.Interval {
+		s := span(d)
+		f = clockFields{y: int(s.Months / 12), m: int(s.Months % 12), d: int(s.Days), within: s.Micros, hour: s.Micros / 3_600_000_000, interval: true}
+	} else {
+		us := d.Int
+		if d.Type.OID == types.Timestamptz {
+			f.offset, f.zone = types.ZoneOffset(us, ec.location())
+			us, f.zoned = types.ToLocal(us, ec.location()), true
+		}
+		f.day, f.within = types.SplitDay(us)
+		f.y, f.m, f.d = types.CivilFromDays(f.day)
+		f.hour = f.within / 3_600_000_000
+	}
+	var b strings.Builder
+	fm, lastNumber := false, -1
+	for i := 0; i < len(tmpl); {
+		if tmpl[i] == '"' {
+			end := strings.IndexByte(tmpl[i+1:], '"')
+			if end < 0 {
+				end = len(tmpl) - i - 1
+			}
+			b.WriteString(tmpl[i+1 : i+1+end])
+			i = min(i+end+2, len(tmpl))
+			continue
+		}
+		p := nextPattern(tmpl[i:])
+		switch p {
+		case "":
+			b.WriteByte(tmpl[i])
+			i++
+			continue
+		case "FM":
+			fm = true
+			i += 2
+			continue
+		case "TM", "FX":
+			i += 2
+			continue
+		case "TH", "th":
+			b.WriteString(ordinal(lastNumber, p == "TH"))
+			i += 2
+			continue
+		}
+		s, n, err := f.show(p, fm)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		lastNumber = n
+		b.WriteString(s)
+		i += len(p)
+		fm = false
+	}
+	return text(b.String())
+}
+
+func ordinal(n int, upper bool) string {
+	s := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			s = "st"
+		case 2:
+			s = "nd"
+		case 3:
+			s = "rd"
+		}
+	}
+	if upper {
+		return strings.ToUpper(s)
+	}
+	return s
+}
+
+func caseLike(p, s string) string {
+	switch {
+	case p == strings.ToUpper(p):
+		return strings.ToUpper(s)
+	case p == strings.ToLower(p):
+		return strings.ToLower(s)
+	}
+	return s
+}
+
+func (f *clockFields) show(p string, fm bool) (string, int, error) {
+	number := func(n, width int) (string, int, error) {
+		if fm {
+			return itoa(n), n, nil
+		}
+		return fmt.Sprintf("%0*d", width+b2i(n < 0), n), n, nil
+	}
+	word := func(s string, width int) (string, int, error) {
+		if s = caseLike(p, s); !fm && len(s) < width {
+			s += strings.Repeat(" ", width-len(s))
+		}
+		return s, 0, nil
+	}
+	year := f.y
+	if !f.interval && year <= 0 {
+		year = 1 - year
+	}
+	switch p {
+	case "YYYY":
+		return number(year, 4)
+	case "YYY", "YY", "Y":
+		mod := map[int]int{3: 1000, 2: 100, 1: 10}[len(p)]
+		return number(year%mod, len(p))
+	case "Y,YYY":
+		return fmt.Sprintf("%d,%03d", year/1000, year%1000), year, nil
+	case "MM":
+		return number(f.m, 2)
+	case "DD":
+		return number(f.d, 2)
+	case "HH24":
+		return number(int(f.hour), 2)
+	case "HH", "HH12":
+		return number(int((f.hour+11)%12+1), 2)
+	case "MI":
+		return number(int(f.within/60_000_000%60), 2)
+	case "SS":
+		return number(int(f.within/1_000_000%60), 2)
+	case "MS":
+		return number(int(f.within/1000%1000), 3)
+	case "US":
+		return number(int(f.within%1_000_000), 6)
+	case "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
+		return fmt.Sprintf("%06d", f.within%1_000_000)[:p[2]-'0'], 0, nil
+	case "SSSS", "SSSSS":
+		return itoa(int(f.within / 1_000_000)), int(f.within / 1_000_000), nil
+	case "AM", "PM", "am", "pm", "A.M.", "P.M.", "a.m.", "p.m.":
+		s := "AM"
+		if f.hour%24 >= 12 {
+			s = "PM"
+		}
+		if len(p) == 4 {
+			s = s[:1] + "." + s[1:] + "."
+		}
+		return caseLike(p, s), 0, nil
+	}
+	if f.interval {
+		return "", 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
+			WithHint("Intervals are not tied to specific calendar dates.")
+	}
+	return f.showCalendar(p, number, word)
+}
+
+func (f *clockFields) showCalendar(p string, number func(n, width int) (string, int, error), word func(s string, width int) (string, int, error)) (string, int, error) {
+	isoYear, week := isoWeek(f.day)
+	doy := int(f.day-types.DaysFromCivil(f.y, 1, 1)) + 1
+	switch p {
+	case "MONTH", "Month", "month":
+		return word(monthNames[f.m-1], 9)
+	case "MON", "Mon", "mon":
+		return word(monthNames[f.m-1][:3], 0)
+	case "DAY", "Day", "day":
+		return word(dayNames[isoWeekday(f.day)%7], 9)
+	case "DY", "Dy", "dy":
+		return word(dayNames[isoWeekday(f.day)%7][:3], 0)
+	case "RM", "rm":
+		return word(romanMonths[f.m-1], 4)
+	case "DDD":
+		return number(doy, 3)
+	case "D":
+		return number(isoWeekday(f.day)%7+1, 1)
+	case "ID":
+		return number(isoWeekday(f.day), 1)
+	case "IDDD":
+		return number((week-1)*7+isoWeekday(f.day), 3)
+	case "W":
+		return number((f.d-1)/7+1, 1)
+	case "WW":
+		return number((doy-1)/7+1, 2)
+	case "IW":
+		return number(week, 2)
+	case "IYYY":
+		return number(isoYear, 4)
+	case "IYY", "IY", "I":
+		return number(isoYear%map[int]int{3: 1000, 2: 100, 1: 10}[len(p)], len(p))
+	case "Q":
+		return number((f.m-1)/3+1, 1)
+	case "CC":
+		return number(centuryOf(f.y, 100), 2)
+	case "J":
+		return number(int(f.day)+2451545, 1)
+	case "BC", "AD", "bc", "ad", "B.C.", "A.D.", "b.c.", "a.d.":
+		s := "AD"
+		if f.y <= 0 {
+			s = "BC"
+		}
+		if len(p) == 4 {
+			s = s[:1] + "." + s[1:] + "."
+		}
+		return caseLike(p, s), 0, nil
+	case "TZ", "tz":
+		return caseLike(p, f.zone), 0, nil
+	case "TZH":
+		return string(types.AppendOffset(nil, f.offset/3600*3600, false)), 0, nil
+	case "TZM":
+		return fmt.Sprintf("%02d", abs(f.offset)/60%60), 0, nil
+	case "OF":
+		return string(types.AppendOffset(nil, f.offset, false)), 0, nil
+	}
+	return "", 0, sqlerr.New(sqlerr.FeatureNotSupported, "to_char() pattern %q is not supported", p)
+}
+
+// parseTemplate reads a local timestamp by to_timestamp's template.
+func parseTemplate(s, tmpl string) (int64, error) {
+	y, m, d, hour, minute, second, micros := 1, 1, 1, 0, 0, 0, 0
+	doy, pm, half, bc := 0, false, false, false
+	i := 0
+	digits := func(width int, what string) (int, error) {
+		for i < len(s) && s[i] == ' ' {
+			i++
+		}
+		start, n := i, 0
+		for i < len(s) && i-start < width && s[i] >= '0' && s[i] <= '9' {
+			n, i = n*10+int(s[i]-'0'), i+1
+		}
+		if i == start {
+			if i >= len(s) {
+				return 0, nil
+			}
+			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value %q for %q", s[i:min(len(s), i+width)], what).
+				WithDetail("Value must be an integer.")
+		}
+		return n, nil
+	}
+	for k := 0; k < len(tmpl) && i < len(s); {
+		p := nextPattern(tmpl[k:])
+		if p == "" {
+			if i < len(s) && (s[i] < '0' || s[i] > '9') {
+				i++
+			}
+			k++
+			continue
+		}
+		k += len(p)
+		var err error
+		switch p {
+		case "YYYY":
+			width := 4
+			if k >= len(tmpl) || nextPattern(tmpl[k:]) == "" {
+				width = 9
+			}
+			y, err = digits(width, p)
+		case "YY":
+			if y, err = digits(2, p); y < 70 {
+				y += 2000
+			} else {
+				y += 1900
+			}
+		case "MM":
+			m, err = digits(2, p)
+		case "DD":
+			d, err = digits(2, p)
+		case "DDD":
+			doy, err = digits(3, p)
+		case "HH24":
+			hour, err = digits(2, p)
+		case "HH", "HH12":
+			hour, err = digits(2, p)
+			half = true
+		case "MI":
+			minute, err = digits(2, p)
+		case "SS":
+			second, err = digits(2, p)
+		case "MS", "US":
+			start := i
+			width := map[string]int{"MS": 3, "US": 6}[p]
+			micros, err = digits(width, p)
+			for n := i - start; n < 6; n++ {
+				micros *= 10
+			}
+		case "AM", "PM", "am", "pm":
+			if len(s)-i >= 2 {
+				pm, half = strings.EqualFold(s[i:i+2], "pm"), true
+				i += 2
+			}
+		case "BC", "AD", "bc", "ad":
+			if len(s)-i >= 2 {
+				bc = strings.EqualFold(s[i:i+2], "bc")
+				i += 2
+			}
+		case "MON", "Mon", "mon", "MONTH", "Month", "month":
+			if m, i, err = monthAt(s, i, len(p) == 3); err != nil {
+				return 0, err
+			}
+		case "FM", "TM", "FX", "TH", "th":
+		default:
+			return 0, sqlerr.New(sqlerr.FeatureNotSupported, "to_timestamp() pattern %q is not supported", p)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if half {
+		if hour < 1 || hour > 12 {
+			return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "hour \"%d\" is invalid for the 12-hour clock", hour).
+				WithHint("Use the 24-hour clock, or give an hour between 1 and 12.")
+		}
+		hour = hour%12 + 12*b2i(pm)
+	}
+	if bc {
+		y = 1 - y
+	}
+	if doy > 0 {
+		m, d = 1, 1
+	}
+	if m < 1 || m > 12 || d < 1 || d > types.DaysIn(y, m) || hour > 23 || minute > 59 || second > 59 || doy > 366 || y > 290_000 {
+		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: %q", s)
+	}
+	day := types.DaysFromCivil(y, m, d) + int64(max(doy-1, 0))
+	return day*usecDay + int64(hour*3600+minute*60+second)*1_000_000 + int64(micros), nil
+}
+
+func monthAt(s string, i int, short bool) (month, next int, err error) {
+	for k, name := range monthNames {
+		n := len(name)
+		if short {
+			n = 3
+		}
+		if len(s)-i >= n && strings.EqualFold(s[i:i+n], name[:n]) {
+			return k + 1, i + n, nil
+		}
+	}
+	return 0, i, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value %q for %q", s[i:min(len(s), i+3)], "Mon").
+		WithDetail("The given value did not match any of the allowed values for this field.")
+}

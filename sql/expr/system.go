@@ -1,0 +1,253 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// ServerVersion is what version() and drivers' feature checks see.
+const ServerVersion = "15.0"
+
+// setting reads a run-time setting, fallback where it is unknown.
+func (ec *Context) setting(name, fallback string) string {
+	if ec.Setting != nil {
+		if v, ok := ec.Setting(name); ok {
+			return v
+		}
+	}
+	return fallback
+}
+
+func nameDatum(s string) (types.Datum, error) {
+	return types.Datum{Type: types.Of(types.Name), Bytes: []byte(s)}, nil
+}
+
+func (ec *Context) currentSchemas() []string {
+	var out []string
+	for _, s := range ec.SearchPath {
+		if s == "$user" || s == "pg_catalog" {
+			continue
+		}
+		out = append(out, s)
+	}
+	if ec.SearchPath == nil {
+		out = []string{"public"}
+	}
+	return out
+}
+
+// fixed returns the same value whatever the arguments.
+func fixed(d types.Datum) rowFunc {
+	return func(*Context, []types.Datum) (types.Datum, error) { return d, nil }
+}
+
+func systemFunctions() []overload {
+	user := func(ec *Context, _ []types.Datum) (types.Datum, error) { return nameDatum(ec.User) }
+	var out []overload
+	for _, n := range []string{"current_user", "session_user", "user", "current_role"} {
+		out = append(out, fn(n+"() name", "name of the user", user).stable())
+	}
+	out = append(out,
+		fn("version() text", "version of the server", func(*Context, []types.Datum) (types.Datum, error) {
+			return text("PostgreSQL " + ServerVersion + " (TallyDB)")
+		}).stable(),
+		fn("current_database() name", "name of the database", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			return nameDatum(ec.Database)
+		}).stable(),
+		fn("current_catalog() name", "name of the database", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			return nameDatum(ec.Database)
+		}).stable(),
+		fn("current_schema() name", "first schema of the search path", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			if s := ec.currentSchemas(); len(s) > 0 {
+				return nameDatum(s[0])
+			}
+			return types.NullOf(types.Of(types.Name)), nil
+		}).stable(),
+		fn("current_schemas(bool) _name", "schemas of the search path", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			names := ec.currentSchemas()
+			if a[0].Int != 0 {
+				names = append([]string{"pg_catalog"}, names...)
+			}
+			items := make([]types.Datum, len(names))
+			for i, n := range names {
+				items[i], _ = nameDatum(n)
+			}
+			return types.NewArray(types.Of(types.Name), items).Datum(), nil
+		}).stable(),
+		fn("current_setting(text) text", "run-time setting", currentSetting).stable(),
+		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
+		fn("pg_get_userbyid(oid) name", "name of a role", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			return nameDatum(ec.User)
+		}).stable(),
+		fn("pg_backend_pid() int4", "number of the session", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			n, _ := strconv.Atoi(ec.setting("tally.backend_pid", "0"))
+			return int4(n)
+		}).stable(),
+		fn("format_type(oid,int4) text", "name of a type", formatType).onNull(),
+		fn("pg_encoding_to_char(int4) name", "name of an encoding", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			return nameDatum(map[int64]string{0: "SQL_ASCII", 6: "UTF8"}[a[0].Int])
+		}),
+		fn("pg_char_to_encoding(name) int4", "number of an encoding", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			if isUTF8Name(str(a[0])) {
+				return int4(6)
+			}
+			return int4(-1)
+		}),
+		fn("pg_size_pretty(int8) text", "size with a unit", sizePretty),
+		fn("pg_get_viewdef(oid) text", "definition of a view", viewDefinition).stable(),
+		fn("pg_get_viewdef(oid,bool) text", "definition of a view", viewDefinition).stable(),
+		fn("pg_get_viewdef(oid,int4) text", "definition of a view", viewDefinition).stable(),
+		fn("to_regclass(text) regclass", "relation by name, NULL if none", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			if ec.Catalog != nil {
+				if oid, ok := ec.Catalog.RelationOID(str(a[0]), ec.SearchPath); ok {
+					return types.IntDatum(types.Regclass, int64(oid)), nil
+				}
+			}
+			return types.NullOf(types.Of(types.Regclass)), nil
+		}).stable(),
+		fn("to_regtype(text) regtype", "type by name, NULL if none", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			t, err := types.ByName(str(a[0]))
+			if err != nil {
+				return types.NullOf(types.Of(types.Regtype)), nil //nolint:nilerr // an unknown name is NULL here
+			}
+			return types.IntDatum(types.Regtype, int64(t.OID)), nil
+		}),
+		fn("pg_typeof(any) regtype", "type of the argument", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			return types.IntDatum(types.Regtype, int64(a[0].Type.OID)), nil
+		}).onNull(),
+		fn("pg_column_size(any) int4", "bytes of a value", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			if n, ok := types.Lookup(a[0].Type.OID); ok && n.Len > 0 {
+				return int4(int(n.Len))
+			}
+			return int4(len(a[0].Bytes) + 1)
+		}),
+	)
+	return append(out, fixedFunctions()...)
+}
+
+// fixedFunctions answer what psql and drivers ask of things that do not exist here.
+func fixedFunctions() []overload {
+	nullText := types.NullOf(types.Of(types.Text))
+	empty := types.TextDatum("")
+	yes, no, zero := types.BoolDatum(true), types.BoolDatum(false), types.IntDatum(types.Int8, 0)
+	var out []overload
+	add := func(d types.Datum, sigs ...string) {
+		for _, s := range sigs {
+			out = append(out, fn(s, "compatibility with PostgreSQL's clients", fixed(d)).stable())
+		}
+	}
+	add(yes, "pg_table_is_visible(oid) bool", "pg_type_is_visible(oid) bool", "pg_function_is_visible(oid) bool",
+		"pg_opclass_is_visible(oid) bool", "pg_operator_is_visible(oid) bool", "pg_collation_is_visible(oid) bool",
+		"pg_conversion_is_visible(oid) bool", "pg_statistics_obj_is_visible(oid) bool", "pg_ts_config_is_visible(oid) bool",
+		"pg_ts_dict_is_visible(oid) bool", "pg_opfamily_is_visible(oid) bool")
+	add(no, "pg_is_in_recovery() bool", "pg_is_other_temp_schema(oid) bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
+	for _, object := range []string{"table", "schema", "database", "function", "type", "sequence", "tablespace", "language", "any_column"} {
+		for _, of := range []string{"text", "oid"} {
+			add(yes, "has_"+object+"_privilege("+of+",text) bool", "has_"+object+"_privilege(name,"+of+",text) bool",
+				"has_"+object+"_privilege(oid,"+of+",text) bool")
+		}
+	}
+	for _, of := range []string{"text", "oid"} {
+		for _, col := range []string{"text", "int2"} {
+			add(yes, "has_column_privilege("+of+","+col+",text) bool", "has_column_privilege(name,"+of+","+col+",text) bool")
+		}
+	}
+	add(yes, "pg_has_role(name,text) bool", "pg_has_role(oid,text) bool", "pg_has_role(name,name,text) bool", "pg_has_role(name,oid,text) bool")
+	add(nullText, "obj_description(oid,name) text", "obj_description(oid) text", "col_description(oid,int4) text",
+		"shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
+		"pg_get_indexdef(oid) text", "pg_get_indexdef(oid,int4,bool) text", "pg_get_constraintdef(oid) text",
+		"pg_get_constraintdef(oid,bool) text", "pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
+		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
+		"inet_server_addr() text", "inet_client_addr() text", "pg_tablespace_location(oid) text", "pg_get_function_sqlbody(oid) text")
+	add(types.NullOf(types.Of(types.Int4)), "inet_server_port() int4", "inet_client_port() int4")
+	add(empty, "pg_get_function_result(oid) text", "pg_get_function_arguments(oid) text", "pg_get_function_identity_arguments(oid) text")
+	add(zero, "pg_relation_size(regclass) int8", "pg_relation_size(regclass,text) int8", "pg_total_relation_size(regclass) int8",
+		"pg_table_size(regclass) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
+		"txid_current() int8", "pg_tablespace_size(oid) int8")
+	add(types.IntDatum(types.Oid, 0), "pg_my_temp_schema() oid")
+	asIs := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.TextDatum(str(a[0])), nil }
+	return append(out, fn("pg_get_expr(pg_node_tree,oid) text", "expression as text", asIs),
+		fn("pg_get_expr(pg_node_tree,oid,bool) text", "expression as text", asIs),
+		fn("quote_ident(text) text", "quoted as an identifier", text1(QuoteIdent)),
+		fn("quote_literal(text) text", "quoted as a literal", text1(QuoteLiteral)),
+		fn("quote_literal(anyelement) text", "quoted as a literal", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			return text(QuoteLiteral(shown(ec, a[0])))
+		}).stable(),
+		fn("quote_nullable(text) text", "quoted as a literal or NULL", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			if a[0].Null {
+				return text("NULL")
+			}
+			return text(QuoteLiteral(str(a[0])))
+		}).onNull(),
+		fn("quote_nullable(anyelement) text", "quoted as a literal or NULL", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			if a[0].Null {
+				return text("NULL")
+			}
+			return text(QuoteLiteral(shown(ec, a[0])))
+		}).onNull().stable())
+}
+
+func currentSetting(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Setting != nil {
+		if v, ok := ec.Setting(strings.ToLower(str(a[0]))); ok {
+			return text(v)
+		}
+	}
+	if len(a) > 1 && a[1].Int != 0 {
+		return types.NullOf(types.Of(types.Text)), nil
+	}
+	return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", str(a[0]))
+}
+
+func viewDefinition(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Catalog != nil {
+		if s, ok := ec.Catalog.ViewDefinition(uint32(a[0].Int)); ok {
+			return text(s)
+		}
+	}
+	return types.NullOf(types.Of(types.Text)), nil
+}
+
+func formatType(_ *Context, a []types.Datum) (types.Datum, error) {
+	if a[0].Null {
+		return types.NullOf(types.Of(types.Text)), nil
+	}
+	t := types.Of(types.OID(a[0].Int))
+	if a[0].Int == 0 {
+		return text("-")
+	}
+	if !a[1].Null {
+		return text(t.WithModifier(int32(a[1].Int)).String())
+	}
+	if t.OID == types.Bpchar {
+		return text("character")
+	}
+	return text(t.String())
+}
+
+func sizePretty(_ *Context, a []types.Datum) (types.Datum, error) {
+	n := a[0].Int
+	limit := int64(10 * 1024)
+	for i, unit := range []string{"bytes", "kB", "MB", "GB", "TB", "PB"} {
+		if n < limit && n > -limit || unit == "PB" {
+			if i > 0 { // halves round away from zero
+				if n > 0 {
+					n = (n + 1) / 2
+				} else {
+					n = (n - 1) / 2
+				}
+			}
+			return text(strconv.FormatInt(n, 10) + " " + unit)
+		}
+		if i == 0 {
+			n /= 512
+		} else {
+			n /= 1024
+		}
+		limit = 20*1024 - 1
+	}
+	return types.Datum{}, nil
+}
