@@ -163,7 +163,7 @@ type Drop struct {
 // AlterAction is one change of an ALTER STREAM.
 type AlterAction uint8
 
-// What ALTER STREAM and ALTER CONTINUOUS VIEW can do.
+// What ALTER TABLE, ALTER STREAM and ALTER CONTINUOUS VIEW can do.
 const (
 	SetOptions AlterAction = iota + 1
 	ResetOptions
@@ -171,10 +171,28 @@ const (
 	PartitionOnline
 	AddColumn
 	RenameTo
+	DropColumn
+	RenameColumn
 	UpgradeView
 	PromoteView
 	RollbackView
 )
+
+// AlterTable is ALTER TABLE name ADD [COLUMN] column | DROP [COLUMN] name | RENAME [COLUMN]
+// name TO name | RENAME TO name.
+type AlterTable struct {
+	Pos
+	Name     ObjectName
+	IfExists bool
+	Action   AlterAction
+	// Column is what ADD COLUMN adds, IfColumn its IF NOT EXISTS or DROP's IF EXISTS.
+	Column   *ColumnDef
+	IfColumn bool
+	// OldName is the column that is dropped or renamed.
+	OldName string
+	NewName string
+	Cascade bool
+}
 
 // AlterStream is ALTER STREAM name SET (options) | RESET (names) | PARTITION n
 // OFFLINE|ONLINE | ADD [COLUMN] column | RENAME TO name.
@@ -220,6 +238,7 @@ func (*CreateSink) node()           {}
 func (*CreateSchema) node()         {}
 func (*CreateDatabase) node()       {}
 func (*Drop) node()                 {}
+func (*AlterTable) node()           {}
 func (*AlterStream) node()          {}
 func (*AlterContinuousView) node()  {}
 func (*CommentOn) node()            {}
@@ -232,6 +251,7 @@ func (*CreateSink) statement()           {}
 func (*CreateSchema) statement()         {}
 func (*CreateDatabase) statement()       {}
 func (*Drop) statement()                 {}
+func (*AlterTable) statement()           {}
 func (*AlterStream) statement()          {}
 func (*AlterContinuousView) statement()  {}
 func (*CommentOn) statement()            {}

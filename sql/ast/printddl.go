@@ -203,6 +203,31 @@ func (p *printer) drop(x *Drop) {
 	p.cascade(x.Cascade)
 }
 
+func (p *printer) alterTable(x *AlterTable) {
+	p.write("ALTER TABLE ")
+	p.ifExists(x.IfExists)
+	p.name(x.Name)
+	switch x.Action {
+	case AddColumn:
+		p.write(" ADD COLUMN ")
+		p.ifNotExists(x.IfColumn)
+		p.columnDef(x.Column)
+	case DropColumn:
+		p.write(" DROP COLUMN ")
+		p.ifExists(x.IfColumn)
+		p.ident(x.OldName)
+		p.cascade(x.Cascade)
+	case RenameColumn:
+		p.write(" RENAME COLUMN ")
+		p.ident(x.OldName)
+		p.write(" TO ")
+		p.ident(x.NewName)
+	case RenameTo:
+		p.write(" RENAME TO ")
+		p.ident(x.NewName)
+	}
+}
+
 func (p *printer) alterStream(x *AlterStream) {
 	p.write("ALTER STREAM ")
 	p.ifExists(x.IfExists)

@@ -93,6 +93,9 @@ func (p *printer) transaction(x *Transaction) {
 	case Begin:
 		p.write("BEGIN")
 		p.modes(x.Modes)
+	case StartTransaction:
+		p.write("START TRANSACTION")
+		p.modes(x.Modes)
 	case Commit:
 		p.write("COMMIT")
 	case Rollback:

@@ -21,6 +21,8 @@ func (p *printer) statement(s Statement) {
 		p.create(s)
 	case *Drop:
 		p.drop(x)
+	case *AlterTable:
+		p.alterTable(x)
 	case *AlterStream:
 		p.alterStream(x)
 	case *AlterContinuousView:

@@ -5,7 +5,8 @@ type TransactionKind uint8
 
 // The transaction control statements.
 const (
-	Begin TransactionKind = iota + 1
+	Begin            TransactionKind = iota + 1
+	StartTransaction                 // BEGIN by another name, with a command tag of its own
 	Commit
 	Rollback
 	SavepointTx
@@ -35,7 +36,7 @@ type TransactionModes struct {
 	Snapshot string
 }
 
-// Transaction is BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE or ROLLBACK TO.
+// Transaction is BEGIN, START TRANSACTION, COMMIT, ROLLBACK, SAVEPOINT, RELEASE or ROLLBACK TO.
 type Transaction struct {
 	Pos
 	Kind  TransactionKind

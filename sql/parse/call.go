@@ -46,6 +46,9 @@ func (p *parser) call(keyword bool) error {
 	if err := p.callArguments(f); err != nil {
 		return err
 	}
+	if keyword && name.Name == "nullif" && f.args < 2 {
+		return p.errorHere()
+	}
 	if err := p.expectPunct(")"); err != nil {
 		return err
 	}
@@ -72,11 +75,14 @@ func (p *parser) callArguments(f *callForm) error {
 		f.node.Distinct = p.acceptWord("distinct")
 	}
 	err := p.commaList(func() error {
-		if f.node.Variadic {
+		f.args++
+		if err := p.callArgument(f); err != nil {
+			return err
+		}
+		if f.node.Variadic && p.isPunct(",") {
 			return p.errorHere() // VARIADIC is the last argument
 		}
-		f.args++
-		return p.callArgument(f)
+		return nil
 	})
 	if err != nil || !p.acceptWord("order") {
 		return err
@@ -91,7 +97,7 @@ func (p *parser) callArguments(f *callForm) error {
 func (p *parser) callArgument(f *callForm) error {
 	t := p.cur()
 	f.node.Variadic = p.acceptWord("variadic")
-	named := t.isName() && (p.peek(1).isPunct("=>") || p.peek(1).isPunct(":="))
+	named := t.isTypeFuncName() && (p.peek(1).isPunct("=>") || p.peek(1).isPunct(":="))
 	if !named {
 		return p.argument()
 	}

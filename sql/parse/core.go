@@ -13,7 +13,7 @@ func (p *parser) selectCore() error {
 	if err := p.distinctClause(core); err != nil {
 		return err
 	}
-	if !p.endsTargets() {
+	if core.Distinct || !p.endsTargets() { // DISTINCT needs a target
 		p.emit(",", p.cur().char)
 		if err := p.targetList(); err != nil {
 			return err
@@ -247,15 +247,11 @@ func (p *parser) sortModifiers() (sortForm, error) {
 	case p.isWord("using"):
 		return f, unsupported(p.cur(), "ORDER BY ... USING")
 	}
-	if p.acceptWord("nulls") {
-		switch {
-		case p.acceptWord("first"):
-			f.nulls = ast.NullsFirst
-		case p.acceptWord("last"):
-			f.nulls = ast.NullsLast
-		default:
-			return f, p.errorHere()
-		}
+	switch {
+	case p.acceptWords("nulls", "first"):
+		f.nulls = ast.NullsFirst
+	case p.acceptWords("nulls", "last"):
+		f.nulls = ast.NullsLast
 	}
 	return f, nil
 }

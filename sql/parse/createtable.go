@@ -163,12 +163,8 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 		c.Check, err = p.parenthesisedExpr()
 	case p.acceptWord("collate"):
 		var name ast.ObjectName
-		t := p.cur()
-		var parts []string
-		if parts, err = p.dottedParts(); err == nil {
-			name, err = makeObjectName(t, parts)
-			c.Collation = &name
-		}
+		name, err = p.objectName()
+		c.Collation = &name
 	case p.isWord("references", "generated"):
 		return false, unsupported(p.cur(), upper(p.cur().text))
 	default:

@@ -14,6 +14,8 @@ type parser struct {
 	depth  int
 	params int // highest $n seen
 
+	partners map[int]int // of parentheses, by token; see partner
+
 	emitClause bool // the query may be followed by EMIT
 
 	out  output

@@ -25,8 +25,8 @@
 //     operators, punctuation and numbers that index the table. So no name, string
 //     or comment can be misread by MySQL's rules.
 //  2. Nothing of TiDB leaves this package: no type, no error text, no MySQL rule.
-//  3. Parse never panics and its work is bounded by maxInput, maxDepth, maxChain and
-//     maxTokens.
+//  3. Parse never panics and its work is bounded by the constants in
+//     limits.go.
 //  4. Errors are PostgreSQL's: 42601 with the position of the token at which
 //     PostgreSQL's own parser would stop. Positions count characters from the start
 //     of the whole text given to Parse, as PostgreSQL's do.

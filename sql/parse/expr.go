@@ -49,8 +49,12 @@ func (p *parser) infixWord(t *token) int {
 		return levelAnd
 	case "is", "isnull", "notnull":
 		return levelIs
-	case "between", "in", "like", "ilike", "similar":
+	case "between", "in", "like", "ilike":
 		return levelPredicate
+	case "similar": // SUBSTRING(a SIMILAR b ESCAPE c) has the word as well
+		if p.peek(1).isWord("to") {
+			return levelPredicate
+		}
 	case "not":
 		if p.peek(1).isWord("between", "in", "like", "ilike", "similar") {
 			return levelPredicate
@@ -288,12 +292,7 @@ func (p *parser) atTimeZone(mark int) error {
 // collate rewrites COLLATE name.
 func (p *parser) collate(mark int) error {
 	t := p.next()
-	first := p.cur()
-	parts, err := p.dottedParts()
-	if err != nil {
-		return err
-	}
-	name, err := makeObjectName(first, parts)
+	name, err := p.objectName()
 	if err != nil {
 		return err
 	}

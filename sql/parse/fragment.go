@@ -81,6 +81,10 @@ func (p *parser) render(out *output) (*rendered, error) {
 			WithDetail("An expression list has more than %d elements.", maxTokens).
 			WithHint("Send the rows with COPY.")
 	}
+	if out.height() > maxHeight {
+		return nil, sqlerr.New(sqlerr.StatementTooComplex, "statement too complex").
+			WithDetail("Expressions nest deeper than %d levels.", maxHeight)
+	}
 	return out.render(), nil
 }
 

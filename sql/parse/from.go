@@ -116,6 +116,7 @@ func (p *parser) tableRef() error {
 	case p.startsFromFunction():
 		return p.fromFunction(t, lateral)
 	case lateral:
+		p.at += p.dottedLength() // PostgreSQL expected the parenthesis of a call
 		return p.errorHere()
 	}
 	return p.fromTable()
@@ -165,10 +166,13 @@ func (p *parser) parenJoin() error {
 // startsFromFunction tells a function call from a table.
 func (p *parser) startsFromFunction() bool {
 	n := p.dottedLength()
-	if n > 0 && p.peek(n).isPunct("(") {
+	if n == 1 && p.cur().kind == tokWord && sqlValueWords[p.cur().text] {
+		return true
+	}
+	if n > 0 && p.peek(n).isPunct("(") && !p.isWord("grouping") {
 		return n > 1 || p.cur().kind == tokQuoted || p.cur().class() != reserved
 	}
-	return n == 1 && p.cur().kind == tokWord && sqlValueWords[p.cur().text]
+	return false
 }
 
 func (p *parser) fromFunction(t *token, lateral bool) error {
@@ -179,7 +183,7 @@ func (p *parser) fromFunction(t *token, lateral bool) error {
 	ref := &ast.FuncRef{Pos: ast.Pos(t.char), Lateral: lateral}
 	ref.Ordinality = p.acceptWords("with", "ordinality")
 	var err error
-	if ref.Alias, err = p.alias(); err != nil {
+	if ref.Alias, err = p.aliasOf(true); err != nil {
 		return err
 	}
 	p.emit(") AS `"+p.keep(&derivedForm{function: ref})+"`", t.char)
@@ -219,11 +223,17 @@ func (p *parser) tableName(ref *ast.TableRef) (err error) {
 
 // alias reads [AS] name [(columns)] or AS (column definitions); nil where none follows.
 func (p *parser) alias() (*ast.Alias, error) {
+	return p.aliasOf(false)
+}
+
+// aliasOf reads an alias. Only a function may have types in its list of columns, and
+// then all of them have one.
+func (p *parser) aliasOf(function bool) (*ast.Alias, error) {
 	a := &ast.Alias{Pos: p.pos()}
 	switch t := p.cur(); {
 	case t.isWord("as"):
 		p.at++
-		if !p.isPunct("(") {
+		if !function || !p.isPunct("(") {
 			id, err := p.columnID()
 			if err != nil {
 				return nil, err
@@ -239,13 +249,17 @@ func (p *parser) alias() (*ast.Alias, error) {
 	if !p.isPunct("(") {
 		return a, nil
 	}
+	typed := function && a.Name == ""
 	return a, p.parenList(func() error {
 		id, err := p.columnID()
 		if err != nil {
 			return err
 		}
+		if function && a.Columns == nil && !p.isPunct(",") && !p.isPunct(")") {
+			typed = true
+		}
 		column := ast.ColumnAlias{Name: id.Name}
-		if !p.isPunct(",") && !p.isPunct(")") {
+		if typed {
 			if column.Type, err = p.typeName(); err != nil {
 				return err
 			}

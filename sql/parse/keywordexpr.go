@@ -9,7 +9,12 @@ var keywordFunctions = map[string]bool{
 	"coalesce": true, "nullif": true, "greatest": true, "least": true, "grouping": true,
 }
 
-// sqlValueWords are functions without parentheses; those with true may have a precision.
+// precisionWords are the sqlValueWords that may have a precision.
+var precisionWords = map[string]bool{
+	"current_time": true, "current_timestamp": true, "localtime": true, "localtimestamp": true,
+}
+
+// sqlValueWords are functions without parentheses.
 var sqlValueWords = map[string]bool{
 	"current_date": true, "current_time": true, "current_timestamp": true, "localtime": true,
 	"localtimestamp": true, "current_role": true, "current_user": true, "session_user": true,
@@ -56,7 +61,7 @@ func (p *parser) keywordExpr(t *token) (bool, error) {
 func (p *parser) sqlValue(t *token) error {
 	p.at++
 	call := syntaxCall(t, t.text)
-	if p.isPunct("(") && p.peek(1).kind == tokInteger {
+	if precisionWords[t.text] && p.isPunct("(") && p.peek(1).kind == tokInteger {
 		p.at++
 		call.Args = []ast.Expr{p.literal()}
 		if err := p.expectPunct(")"); err != nil {

@@ -23,7 +23,11 @@ func (l *lexer) number() error {
 		}
 	}
 	if isIdentStart(l.at(0)) {
-		return l.fail(start, "trailing junk after numeric literal at or near \"%s\"", l.src[start:l.i+1])
+		end := l.i
+		for end < len(l.src) && isIdentPart(l.src[end]) {
+			end++
+		}
+		return l.fail(start, "trailing junk after numeric literal at or near \"%s\"", l.src[start:end])
 	}
 	l.emit(kind, start, strings.ReplaceAll(l.src[start:l.i], "_", ""))
 	return nil

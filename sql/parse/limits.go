@@ -10,6 +10,9 @@ const (
 	maxDepth = 1_000
 	// maxChain is the most operators in a row at one level: a + b + c + ....
 	maxChain = 10_000
+	// maxHeight is the tallest tree of a fragment. Everything behind the parser recurses
+	// down the tree, so this bounds its stack.
+	maxHeight = 20_000
 	// maxParam is the highest parameter number of the wire protocol.
 	maxParam = 65_535
 )

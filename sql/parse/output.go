@@ -56,6 +56,39 @@ type rendered struct {
 	chars   []int32 // its character position in the source
 }
 
+// height measures how tall a tree TiDB will build. Each parenthesis adds a level, and so
+// does each AND and OR of a chain, whose left side nests without parentheses.
+type height struct{ open []int }
+
+func (h *height) text(s string) {
+	for i := range len(s) {
+		switch s[i] {
+		case '(':
+			h.open = append(h.open, 0)
+		case ')':
+			last := len(h.open) - 1
+			inner := h.open[last] + 1
+			h.open = h.open[:last]
+			h.open[last-1] = max(h.open[last-1], inner)
+		}
+	}
+	if s == "AND" || s == "OR" {
+		h.open[len(h.open)-1]++
+	}
+}
+
+// height returns the height of the whole text.
+func (o *output) height() int {
+	h := height{open: []int{0}}
+	for i := range o.pieces {
+		for f := o.pieces[i].prefix; f > 0; f = o.prefixes[f-1].older {
+			h.text(o.prefixes[f-1].text)
+		}
+		h.text(o.pieces[i].text)
+	}
+	return h.open[0]
+}
+
 func (o *output) render() *rendered {
 	size := 0
 	for i := range o.pieces {

@@ -1,8 +1,6 @@
 package parse
 
 import (
-	"strings"
-
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -100,12 +98,6 @@ func ParseType(sql string) (*ast.TypeName, error) {
 		return nil, p.errorHere()
 	}
 	return typ, nil
-}
-
-// IsReserved tells whether a word needs quotes to be a column's or a table's name.
-func IsReserved(word string) bool {
-	t := token{kind: tokWord, text: strings.ToLower(word)}
-	return !t.isColumnID()
 }
 
 func newParser(sql string) (*parser, error) {

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"github.com/tallydb/tallydb/sql/ast"
-	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // queryInfo is what the text for TiDB does not say about one query. Every query ends
@@ -176,228 +175,52 @@ func (p *parser) tableCommand() error {
 	return nil
 }
 
-// cteHead is what TiDB's text does not say about a CTE.
-type cteHead = ast.CTE
-
-// withClause rewrites WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ....
-func (p *parser) withClause() error {
-	p.emit("WITH", p.next().char)
-	if p.isWord("recursive") {
-		p.emit("RECURSIVE", p.next().char)
-	}
-	for first := true; first || p.acceptPunct(","); first = false {
-		if !first {
-			p.emit(",", p.cur().char)
-		}
-		if err := p.commonTable(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *parser) commonTable() error {
-	id, err := p.columnID()
-	if err != nil {
-		return err
-	}
-	cte := &cteHead{Pos: id.Pos, Name: id.Name}
-	if p.isPunct("(") {
-		if cte.Columns, err = p.columnNames(); err != nil {
-			return err
-		}
-	}
-	if err := p.expectWord("as"); err != nil {
-		return err
-	}
-	switch {
-	case p.acceptWords("not", "materialized"):
-		cte.Materialized = ast.NotMaterialized
-	case p.acceptWord("materialized"):
-		cte.Materialized = ast.Materialized
-	}
-	p.emit("`"+p.keep(cte)+"` AS (", int32(id.Pos))
-	if err := p.expectPunct("("); err != nil {
-		return err
-	}
-	if p.isWord("insert", "update", "delete") {
-		return unsupported(p.cur(), "a data-modifying statement in WITH")
-	}
-	if err := p.query(); err != nil {
-		return err
-	}
-	p.emit(")", p.cur().char)
-	if err := p.expectPunct(")"); err != nil {
-		return err
-	}
-	if p.isWord("search", "cycle") {
-		return unsupported(p.cur(), "SEARCH and CYCLE in WITH")
-	}
-	return nil
-}
-
-// queryTail reads ORDER BY, LIMIT, OFFSET, FETCH and FOR.
-func (p *parser) queryTail(l *level) error {
-	if p.isWord("order") {
-		if l.hasOrder {
-			return errorAt(p.cur(), "multiple ORDER BY clauses not allowed")
-		}
-		l.hasOrder = true
-		p.emit("ORDER BY", p.next().char)
-		if err := p.expectWord("by"); err != nil {
-			return err
-		}
-		if err := p.orderList(); err != nil {
-			return err
-		}
-	}
-	for {
-		var err error
-		switch t := p.cur(); {
-		case t.isWord("limit"), t.isWord("fetch"):
-			if l.hasLimit {
-				return errorAt(t, "multiple LIMIT clauses not allowed")
-			}
-			l.hasLimit = true
-			if t.text == "limit" {
-				err = p.limitClause(l.info)
-			} else {
-				err = p.fetchClause(l.info)
-			}
-		case t.isWord("offset"):
-			if l.hasOffset {
-				return errorAt(t, "multiple OFFSET clauses not allowed")
-			}
-			l.hasOffset = true
-			p.at++
-			l.info.offset, err = p.parseExpr(0)
-			p.acceptWord("row", "rows")
-		case t.isWord("for"):
-			err = p.lockingClause(l.info)
-		default:
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (p *parser) limitClause(info *queryInfo) (err error) {
-	p.at++
-	if p.acceptWord("all") {
-		return nil
-	}
-	if info.limit, err = p.parseExpr(0); err != nil {
-		return err
-	}
-	if p.isPunct(",") {
-		return sqlerr.New(sqlerr.SyntaxError, "LIMIT #,# syntax is not supported").
-			WithHint("Use separate LIMIT and OFFSET clauses.").At(int(p.cur().char))
-	}
-	return nil
-}
-
-// fetchClause reads FETCH {FIRST|NEXT} [n] {ROW|ROWS} {ONLY|WITH TIES}.
-func (p *parser) fetchClause(info *queryInfo) (err error) {
-	p.at++
-	if err := p.expectWord("first", "next"); err != nil {
-		return err
-	}
-	if p.isWord("row", "rows") {
-		info.limit = &ast.Literal{Pos: p.pos(), Kind: ast.IntegerLiteral, Text: "1"}
-	} else if info.limit, err = p.parseExpr(levelPrimary); err != nil {
-		return err
-	}
-	if err := p.expectWord("row", "rows"); err != nil {
-		return err
-	}
-	if p.acceptWords("with", "ties") {
-		info.withTies = true
-		return nil
-	}
-	return p.expectWord("only")
-}
-
-// lockingClause reads FOR UPDATE and its relatives.
-func (p *parser) lockingClause(info *queryInfo) error {
-	p.at++
-	var lock ast.Locking
-	switch {
-	case p.acceptWords("read", "only"):
-		return nil
-	case p.acceptWord("update"):
-		lock.Strength = ast.ForUpdate
-	case p.acceptWord("share"):
-		lock.Strength = ast.ForShare
-	case p.acceptWords("no", "key", "update"):
-		lock.Strength = ast.ForNoKeyUpdate
-	case p.acceptWords("key", "share"):
-		lock.Strength = ast.ForKeyShare
-	default:
-		return p.errorHere()
-	}
-	if p.acceptWord("of") {
-		err := p.commaList(func() error {
-			name, err := p.objectName()
-			lock.Of = append(lock.Of, name)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case p.acceptWord("nowait"):
-		lock.Wait = ast.LockNoWait
-	case p.acceptWords("skip", "locked"):
-		lock.Wait = ast.LockSkip
-	}
-	info.locking = append(info.locking, lock)
-	return nil
-}
-
 // startsQuery tells whether the token n after the cursor starts a query. For a
 // parenthesis that is decided by what follows its partner: ((SELECT 1) + 1) is an
 // expression, ((SELECT 1) UNION SELECT 2) a query.
 func (p *parser) startsQuery(n int) bool {
 	opened := 0
 	for p.peek(n + opened).isPunct("(") {
-		opened++
+		if opened++; opened > maxDepth {
+			return true // it will be refused as too deep
+		}
 	}
 	if !p.peek(n+opened).isWord("select", "with", "values", "table") {
 		return false
 	}
-	if opened == 0 {
-		return true
-	}
-	return p.parenClosesQuery(n, opened)
-}
-
-// parenClosesQuery checks, from the inside out, that after each of the opened
-// parentheses at n only what continues a query follows.
-func (p *parser) parenClosesQuery(n, opened int) bool {
-	depth := 0
-	for i := n; ; i++ {
-		switch t := p.peek(i); {
-		case t.kind == tokEOF:
+	for i := opened - 1; i >= 0; i-- {
+		closing := p.partner(p.at + n + i)
+		if closing < 0 {
 			return true // the error will say where the partner is missing
-		case t.isPunct("("):
-			depth++
-		case t.isPunct(")"):
-			if depth--; depth >= opened {
-				continue
-			}
-			after := p.peek(i + 1)
-			continues := after.kind == tokEOF || after.isPunct(")") || after.isPunct(";") ||
-				after.isWord("union", "intersect", "except", "order", "limit", "offset", "fetch", "for")
-			if !continues {
-				return false
-			}
-			if depth == 0 {
-				return true
-			}
-			opened = depth
+		}
+		after := &p.tokens[closing+1]
+		if !after.isWord("union", "intersect", "except", "order", "limit", "offset", "fetch", "for") &&
+			!after.isPunct(")") && !after.isPunct(";") && after.kind != tokEOF {
+			return false
 		}
 	}
+	return true
+}
+
+// partner returns the index of the parenthesis that closes the one at index open, -1
+// where none does. All partners are found once, so that deep nesting costs no more
+// than one look at each token.
+func (p *parser) partner(open int) int {
+	if p.partners == nil {
+		p.partners = make(map[int]int)
+		var stack []int
+		for i := range p.tokens {
+			switch t := &p.tokens[i]; {
+			case t.isPunct("("):
+				stack = append(stack, i)
+			case t.isPunct(")") && len(stack) > 0:
+				p.partners[stack[len(stack)-1]] = i
+				stack = stack[:len(stack)-1]
+			}
+		}
+	}
+	if closing, ok := p.partners[open]; ok {
+		return closing
+	}
+	return -1
 }

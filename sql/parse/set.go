@@ -10,7 +10,7 @@ func (p *parser) set(t *token) (ast.Statement, error) {
 		return p.setTransaction(t, true)
 	}
 	s := &ast.SetStmt{Pos: ast.Pos(t.char)}
-	scoped := p.isWord("session", "local") && p.peek(1).isName() && !p.peek(1).isWord("to")
+	scoped := p.isWord("session", "local") && p.peek(1).isName() && !p.peek(1).isWord("to", "authorization")
 	if scoped && p.next().text == "local" {
 		s.Scope = ast.ScopeLocal
 	}
@@ -37,7 +37,7 @@ func (p *parser) set(t *token) (ast.Statement, error) {
 		p.at++
 		s.Name = "role"
 		err = p.settingValues(s)
-	case p.acceptWords("session", "authorization"), p.acceptWord("authorization"):
+	case p.acceptWords("session", "authorization"):
 		s.Name = "session_authorization"
 		err = p.settingOrDefault(s)
 	default:

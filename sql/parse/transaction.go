@@ -17,13 +17,13 @@ func (p *parser) startTransaction(t *token) (ast.Statement, error) {
 		return nil, err
 	}
 	modes, err := p.transactionModes()
-	return &ast.Transaction{Pos: ast.Pos(t.char), Kind: ast.Begin, Modes: modes}, err
+	return &ast.Transaction{Pos: ast.Pos(t.char), Kind: ast.StartTransaction, Modes: modes}, err
 }
 
 // transactionModes parses a list of modes, with or without commas.
 func (p *parser) transactionModes() (ast.TransactionModes, error) {
 	var m ast.TransactionModes
-	for {
+	for comma := false; ; comma = p.acceptPunct(",") {
 		switch {
 		case p.acceptWords("isolation", "level"):
 			switch {
@@ -47,12 +47,11 @@ func (p *parser) transactionModes() (ast.TransactionModes, error) {
 		case p.acceptWord("deferrable"):
 			m.Deferrable = ast.Yes
 		default:
-			if !p.atEnd() {
+			if comma || !p.atEnd() {
 				return m, p.errorHere()
 			}
 			return m, nil
 		}
-		p.acceptPunct(",")
 	}
 }
 

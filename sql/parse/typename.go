@@ -30,7 +30,7 @@ func (p *parser) typeName() (*ast.TypeName, error) {
 	typ := &ast.TypeName{Pos: ast.Pos(t.char)}
 	typ.SetOf = p.acceptWord("setof")
 	var err error
-	if first := p.cur(); first.kind == tokWord && typeWords[first.text] && !p.peek(1).isPunct(".") {
+	if p.startsSQLType() {
 		err = p.sqlType(typ)
 	} else {
 		err = p.namedType(typ)
@@ -39,6 +39,16 @@ func (p *parser) typeName() (*ast.TypeName, error) {
 		return nil, err
 	}
 	return typ, p.arrayBounds(typ)
+}
+
+// startsSQLType tells SQL's own spellings from the types that users name; double alone
+// is one of the latter.
+func (p *parser) startsSQLType() bool {
+	t := p.cur()
+	if t.kind != tokWord || !typeWords[t.text] || p.peek(1).isPunct(".") {
+		return false
+	}
+	return t.text != "double" || p.peek(1).isWord("precision")
 }
 
 // namedType reads a type that is named like any object.
