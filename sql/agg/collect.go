@@ -213,3 +213,11 @@ func (s *collectStates) Merge(group uint32, state []byte) error {
 
 // MemoryBytes implements States.
 func (s *collectStates) MemoryBytes() int64 { return s.bytes + int64(cap(s.groups))*24 }
+
+func arrayOf(elem types.Type, items *types.Vector) types.Datum {
+	list := make([]types.Datum, items.Len())
+	for i := range list {
+		list[i] = items.Datum(i)
+	}
+	return types.NewArray(elem, list).Datum()
+}

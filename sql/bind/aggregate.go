@@ -349,12 +349,11 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
 	schema := a.Schema()
 	return &grouped{
-		node: a, source: s, group: g, envelope: plan.EnvelopeAt(schema),
+		node: a.WithOwnErrors(), source: s, group: g, envelope: plan.EnvelopeAt(schema),
 		key:  func(i int) expr.Expr { return plan.NewColumn(schema, i) },
 		call: func(i int) expr.Expr { return plan.NewColumn(schema, len(keys)+i) },
 		bound: func(i, which int) expr.Expr {
-			lo, hi, state := a.Bounds(i)
-			return plan.NewColumn(schema, [3]int{lo, hi, state}[which])
+			return plan.NewColumn(schema, a.Bounds(i)[which])
 		},
 	}, nil
 }

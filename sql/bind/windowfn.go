@@ -120,7 +120,7 @@ func (b *binder) frame(f *ast.Frame) (plan.Frame, error) {
 		return plan.DefaultFrame(), nil
 	}
 	if f.Exclude != ast.ExcludeNone || f.Mode == ast.FrameGroups {
-		return plan.Frame{}, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPS frames and EXCLUDE are not supported").At(f.Position())
+		return plan.Frame{}, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPS frames and EXCLUDE are not supported")
 	}
 	out := plan.Frame{Rows: f.Mode == ast.FrameRows}
 	for i, bound := range []ast.FrameBound{f.Start, f.End} {
@@ -131,7 +131,7 @@ func (b *binder) frame(f *ast.Frame) (plan.Frame, error) {
 		if bound.Offset != nil {
 			if !out.Rows {
 				return out, sqlerr.New(sqlerr.FeatureNotSupported, "RANGE frames with an offset are not supported").
-					WithHint("Use ROWS.").At(f.Position())
+					WithHint("Use ROWS.")
 			}
 			v, err := b.rowCount(bound.Offset, "ROWS")
 			if err != nil {

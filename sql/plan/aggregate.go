@@ -57,7 +57,7 @@ func (a *AggCall) Same(o *AggCall) bool {
 }
 
 // Aggregate groups rows. Its columns are the keys, the values of Aggs, then,
-// hidden, lo, hi and state of each approximate one, then the values of Envelope.
+// hidden, lo, hi, state and error of each approximate one, then the values of Envelope.
 // Without Keys it yields exactly one row unless Grouped is set.
 type Aggregate struct {
 	Child    Node
@@ -83,19 +83,19 @@ func NewAggregate(child Node, keys []expr.Expr, keyCols []types.Column, aggs []A
 	return a
 }
 
-// Bounds returns the columns of lo, hi and state of aggregate i, or -1s.
-func (a *Aggregate) Bounds(i int) (lo, hi, state int) {
+// Bounds returns the columns of lo, hi, state and error of aggregate i, or -1s.
+func (a *Aggregate) Bounds(i int) [4]int {
 	at := len(a.Keys) + len(a.Aggs)
 	for j := range a.Aggs {
 		if !a.Aggs[j].Bound.Final.Approximate() {
 			continue
 		}
 		if j == i {
-			return at, at + 1, at + 2
+			return [4]int{at, at + 1, at + 2, at + 3}
 		}
-		at += 3
+		at += 4
 	}
-	return -1, -1, -1
+	return [4]int{-1, -1, -1, -1}
 }
 
 // Schema implements Node.
@@ -110,11 +110,36 @@ func (a *Aggregate) Schema() *types.Schema {
 			continue
 		}
 		s.Columns = append(s.Columns, BoundColumns(c)...)
+		s.Columns = append(s.Columns, types.Column{Name: c.Name + "_error", Type: types.Of(types.Float8), Role: types.RoleBound, Hidden: true})
 	}
 	for i := range a.Envelope {
 		s.Columns = append(s.Columns, a.Envelope[i].Column)
 	}
 	return s
+}
+
+// WithOwnErrors makes the error of each group cover the approximate aggregates
+// of the grouping itself, besides those below (L-8). Columns keep their places.
+func (a *Aggregate) WithOwnErrors() Node {
+	s := a.Schema()
+	env := EnvelopeAt(s)
+	if env < 0 || len(a.KeyCols)+len(a.Aggs)+len(a.Envelope) == len(s.Columns) {
+		return a
+	}
+	p := &Project{Child: a, Cols: s.Columns}
+	for i := range s.Columns {
+		p.Values = append(p.Values, NewColumn(s, i))
+	}
+	for i := range a.Aggs {
+		at := a.Bounds(i)[3]
+		if at < 0 {
+			continue
+		}
+		kind := expr.NewConst(types.TextDatum(string(a.Aggs[i].Bound.Final.Kind())))
+		p.Values[env+EnvError] = &envelopeMerge{EnvError, p.Values[env+EnvError], NewColumn(s, at)}
+		p.Values[env+EnvErrKind] = &envelopeMerge{EnvErrKind, p.Values[env+EnvErrKind], kind}
+	}
+	return p
 }
 
 // BoundColumns returns the hidden columns that go with an approximate one.

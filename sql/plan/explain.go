@@ -194,7 +194,7 @@ func foldText(s *FoldScan) (string, []field) {
 	if s.View != nil {
 		name = s.View.Name
 	}
-	f = append(f, optional("Filter", s.KeyFilter)...)
+	f = append(f, optional("Filter", s.readableFilter())...)
 	f = append(f, optional("Event Filter", fold.Filter)...)
 	f = append(f, partitionField(fold.Stream, s.Partition)...)
 	if fold.Window.Kind != NoWindow {
@@ -225,6 +225,17 @@ func foldText(s *FoldScan) (string, []field) {
 		f = append(f, field{"Partial", strings.Join(partials, "; ")}, field{"Final", strings.Join(finals, ", ")})
 	}
 	return "Fold Scan on " + name, f
+}
+
+// readableFilter shows keys as the expressions that they are.
+func (s *FoldScan) readableFilter() expr.Expr {
+	l := s.Fold.Layout()
+	return mapColumns(s.KeyFilter, func(c *expr.Column) expr.Expr {
+		if k := c.Index - l.Keys; k >= 0 && k < len(s.Fold.Keys) {
+			return s.Fold.Keys[k]
+		}
+		return c
+	})
 }
 
 func partitionField(stream *catalog.Relation, values []expr.Expr) []field {

@@ -205,17 +205,21 @@ func pruneAggregate(a *Aggregate, wanted []bool) (Node, []int) {
 	var kept []int
 	for i := range a.Aggs {
 		col := len(a.Keys) + i
-		lo, hi, state := a.Bounds(i)
-		if wanted[col] || lo >= 0 && (wanted[lo] || wanted[hi] || wanted[state]) {
+		used := wanted[col]
+		for _, c := range a.Bounds(i) {
+			used = used || c >= 0 && wanted[c]
+		}
+		if used {
 			to[col] = len(a.Keys) + len(kept)
 			kept = append(kept, i)
 			n.Aggs = append(n.Aggs, a.Aggs[i])
 		}
 	}
 	for j, i := range kept {
-		lo, hi, state := a.Bounds(i)
-		if lo >= 0 {
-			to[lo], to[hi], to[state] = n.Bounds(j)
+		for k, c := range a.Bounds(i) {
+			if c >= 0 {
+				to[c] = n.Bounds(j)[k]
+			}
 		}
 	}
 	at, next := len(wanted)-len(a.Envelope), len(n.Schema().Columns)

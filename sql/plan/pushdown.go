@@ -192,12 +192,12 @@ func pushLeaf(n Node, conds []expr.Expr) Node {
 	}
 	switch s := n.(type) {
 	case *FoldScan:
-		l := s.Fold.Layout()
-		if len(s.Fold.Keys) == 0 && s.Fold.Window.Kind == NoWindow {
-			return filtered(s, conds) // the one row exists whatever the filter says
-		}
-		yes, no := limited(s.Columns, 0, l.Aggs)
 		c := *s
+		if len(s.Fold.Keys) == 0 && s.Fold.Window.Kind == NoWindow {
+			c.Partition = foldPartition(&c)
+			return filtered(&c, conds) // the one row exists whatever the filter says
+		}
+		yes, no := limited(s.Columns, 0, s.Fold.Layout().Aggs)
 		c.KeyFilter = merge(s.KeyFilter, s.Columns, yes)
 		c.Partition = foldPartition(&c)
 		return filtered(&c, no)

@@ -29,7 +29,7 @@ func (d described) appendText(b *strings.Builder, indent int, first bool) {
 	b.WriteByte('\n')
 	inner := strings.Repeat(" ", indent+2)
 	for _, f := range d.fields {
-		b.WriteString(inner + f.name + ": " + f.value + "\n")
+		b.WriteString(inner + f.name + ": " + readable(f.value) + "\n")
 	}
 	for i, c := range d.children {
 		if i < len(d.labels) && d.labels[i] != "" {
@@ -48,7 +48,7 @@ func (d described) value(label string) map[string]any {
 		out["Subplan Name"] = label
 	}
 	for _, f := range d.fields {
-		out[f.name] = f.value
+		out[f.name] = readable(f.value)
 	}
 	if d.stats != nil {
 		out["Actual Rows"] = d.stats.Rows
@@ -67,4 +67,24 @@ func (d described) value(label string) map[string]any {
 		out["Plans"] = plans
 	}
 	return out
+}
+
+// readable takes the column numbers out of canonical text: name#3 becomes name.
+func readable(s string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '\'' {
+			quoted = !quoted
+		}
+		if c == '#' && !quoted && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' {
+			for i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9' {
+				i++
+			}
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }

@@ -1,0 +1,335 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Source yields batches of rows.
+type Source interface {
+	// Next returns the next batch, or nil at the end. Batches are never empty.
+	Next(ctx context.Context) (*types.Batch, error)
+	// Close releases what the source holds. It may be called at any time, once.
+	Close() error
+}
+
+// Leaves opens the scans whose rows come from partitions. Sources yield the
+// columns that the scan asks for, and only rows that its filter admits; ec holds
+// the parameters that filters and partition values read.
+type Leaves interface {
+	OpenFold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (Source, error)
+	OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (Source, error)
+	OpenSide(ctx context.Context, scan *plan.SideScan, ec *expr.Context) (Source, error)
+}
+
+// Tables reads and writes reference tables.
+type Tables interface {
+	// Scan yields these columns of all rows; plan.RowID asks for the identity.
+	Scan(ctx context.Context, table *catalog.Relation, columns []int) (Source, error)
+	// Insert, Update and Delete apply all rows or none. Update replaces the row of
+	// each identity by the row of the same number.
+	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error
+	Update(ctx context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error
+	Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error
+}
+
+// Streams appends events.
+type Streams interface {
+	// Append hands over the rows of one statement: every column of the stream, in
+	// order. It returns how many rows were accepted.
+	Append(ctx context.Context, stream *catalog.Relation, rows *types.Batch) (int64, error)
+}
+
+// DefaultMemoryLimit is the budget of a statement that sets none.
+const DefaultMemoryLimit = 256 << 20
+
+// DefaultConfidence is the confidence of bounds unless a session sets another.
+const DefaultConfidence = 0.95
+
+// Env is what a statement runs with.
+type Env struct {
+	Expr        *expr.Context // Params are those of plan.Query.Params
+	Leaves      Leaves
+	Tables      Tables
+	Streams     Streams
+	Seed        keyhash.Seed // of the tenant, for aggregates that hash
+	Confidence  float64      // 0 is DefaultConfidence
+	MemoryLimit int64        // 0 is DefaultMemoryLimit
+	// Clock measures operators for EXPLAIN ANALYZE; nil measures nothing.
+	Clock func() time.Time
+}
+
+// Rows is a running statement.
+type Rows struct {
+	run  *run
+	root Source
+}
+
+// Run starts a statement. The rows are those of q.Root; the client sees their
+// first len(q.Output) columns.
+func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
+	r := newRun(q, env)
+	root, err := r.open(ctx, q.Root)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{run: r, root: root}, nil
+}
+
+// Next returns the next batch, or nil at the end.
+func (r *Rows) Next(ctx context.Context) (*types.Batch, error) { return r.root.Next(ctx) }
+
+// Close ends the statement.
+func (r *Rows) Close() error { return r.root.Close() }
+
+// Affected returns how many rows were written so far.
+func (r *Rows) Affected() int64 { return r.run.state.affected }
+
+// Stats returns what EXPLAIN ANALYZE shows of a node, or nil. It is for
+// plan.Explain, with an Env that has a Clock.
+func (r *Rows) Stats(n plan.Node) *plan.NodeStats {
+	if s := r.run.state.stats[n]; s != nil {
+		return s
+	}
+	if r.run.env.Clock == nil {
+		return nil
+	}
+	return &plan.NodeStats{}
+}
+
+// run is one execution of a plan. Subplans run with other parameters and the
+// same state.
+type run struct {
+	env   *Env
+	ec    *expr.Context
+	state *state
+}
+
+// state is what all parts of a statement share.
+type state struct {
+	memory   budget
+	shared   map[int]*rowSet
+	stats    map[plan.Node]*plan.NodeStats
+	affected int64
+}
+
+func newRun(q *plan.Query, env *Env) *run {
+	ec := &expr.Context{}
+	if env.Expr != nil {
+		c := *env.Expr
+		ec = &c
+	}
+	if q.Slots > 0 {
+		params := make([]types.Datum, len(q.Params)+q.Slots)
+		copy(params, ec.Params)
+		for i := len(q.Params); i < len(params); i++ {
+			params[i] = types.NullOf(types.Of(types.Unknown))
+		}
+		ec.Params = params
+	}
+	limit := env.MemoryLimit
+	if limit == 0 {
+		limit = DefaultMemoryLimit
+	}
+	return &run{env: env, ec: ec, state: &state{
+		memory: budget{limit: limit}, shared: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
+	}}
+}
+
+// with returns a run whose parameters have other values at the slots.
+func (r *run) with(slots []int, values []types.Datum) *run {
+	if len(slots) == 0 {
+		return r
+	}
+	ec := *r.ec
+	ec.Params = append([]types.Datum(nil), r.ec.Params...)
+	for i, s := range slots {
+		ec.Params[s-1] = values[i]
+	}
+	return &run{env: r.env, ec: &ec, state: r.state}
+}
+
+func (r *run) confidence() float64 {
+	if r.env.Confidence == 0 {
+		return DefaultConfidence
+	}
+	return r.env.Confidence
+}
+
+// budget is the memory that a statement may keep.
+type budget struct{ limit, used int64 }
+
+func (b *budget) grow(n int64) error {
+	if b.used+n > b.limit {
+		return sqlerr.New(sqlerr.OutOfMemory, "the statement needs more than its memory budget of %d MiB", b.limit>>20).
+			WithHint("Select fewer rows or groups, or raise query_memory.")
+	}
+	b.used += n
+	return nil
+}
+
+func (b *budget) shrink(n int64) { b.used -= n }
+
+// measured wraps every operator: it looks at the context and counts.
+type measured struct {
+	Source
+	clock func() time.Time
+	stats *plan.NodeStats
+}
+
+func (m *measured) Next(ctx context.Context) (*types.Batch, error) {
+	if err := cancelled(ctx); err != nil {
+		return nil, err
+	}
+	if m.stats == nil {
+		return m.Source.Next(ctx)
+	}
+	start := m.clock()
+	b, err := m.Source.Next(ctx)
+	m.stats.Elapsed += m.clock().Sub(start)
+	if b != nil {
+		m.stats.Rows += int64(b.Rows)
+	}
+	return b, err
+}
+
+func cancelled(ctx context.Context) error {
+	switch err := ctx.Err(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout")
+	default:
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+}
+
+// open starts the operator of a node.
+func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
+	if err := cancelled(ctx); err != nil {
+		return nil, err
+	}
+	s, err := r.openNode(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	m := &measured{Source: s, clock: r.env.Clock}
+	if r.env.Clock != nil {
+		if m.stats = r.state.stats[n]; m.stats == nil {
+			m.stats = &plan.NodeStats{}
+			r.state.stats[n] = m.stats
+		}
+		m.stats.Loops++
+	}
+	return m, nil
+}
+
+func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
+	switch x := n.(type) {
+	case *plan.FoldScan, *plan.StreamScan, *plan.SideScan:
+		return r.openLeaf(ctx, n)
+	case *plan.TableScan:
+		return r.openTable(ctx, x)
+	case *plan.VirtualScan:
+		batches, err := x.Table.Rows(ctx, r.ec)
+		return &batchList{batches: batches}, err
+	case *plan.Values:
+		return r.openValues(x)
+	case *plan.FunctionScan:
+		return r.openFunction(x)
+	case *plan.Shared:
+		return r.openShared(ctx, x)
+	case *plan.Append:
+		return &appendOp{run: r, inputs: x.Inputs}, nil
+	}
+	if len(n.Children()) == 1 {
+		return r.openUnary(ctx, n)
+	}
+	switch x := n.(type) {
+	case *plan.Join:
+		return r.openJoin(ctx, x)
+	case *plan.Apply:
+		return r.openApply(ctx, x)
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the plan node %T cannot be run", n)
+}
+
+func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
+	if s, err := r.openTop(ctx, n); s != nil || err != nil {
+		return s, err
+	}
+	child, err := r.open(ctx, n.Children()[0])
+	if err != nil {
+		return nil, err
+	}
+	switch x := n.(type) {
+	case *plan.Filter:
+		return &filterOp{run: r, Source: child, cond: x.Cond}, nil
+	case *plan.Project:
+		return &projectOp{run: r, Source: child, values: x.Values}, nil
+	case *plan.Limit:
+		return r.newLimit(x, child)
+	case *plan.Sort:
+		return r.newSort(x, child, -1), nil
+	case *plan.DistinctOn:
+		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: map[string]struct{}{}}, nil
+	case *plan.Repeat:
+		return &repeatOp{run: r, Source: child, times: x.Times}, nil
+	case *plan.Aggregate:
+		return newAggregate(r, x, child), nil
+	case *plan.Window:
+		return &windowOp{run: r, Source: child, node: x}, nil
+	case *plan.Modify:
+		return &modifyOp{run: r, Source: child, node: x}, nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the plan node %T cannot be run", n)
+}
+
+func (r *run) openLeaf(ctx context.Context, n plan.Node) (Source, error) {
+	if r.env.Leaves == nil {
+		return nil, sqlerr.New(sqlerr.CannotConnectNow, "streams cannot be read here")
+	}
+	switch x := n.(type) {
+	case *plan.FoldScan:
+		return r.env.Leaves.OpenFold(ctx, x, r.ec)
+	case *plan.StreamScan:
+		return r.env.Leaves.OpenStream(ctx, x, r.ec)
+	default:
+		return r.env.Leaves.OpenSide(ctx, n.(*plan.SideScan), r.ec)
+	}
+}
+
+// eval evaluates expressions over a batch.
+func (r *run) eval(exprs []expr.Expr, in *types.Batch) ([]*types.Vector, error) {
+	out := make([]*types.Vector, len(exprs))
+	for i, e := range exprs {
+		var err error
+		if out[i], err = e.Eval(r.ec, in); err != nil {
+			return nil, cause(err)
+		}
+	}
+	return out, nil
+}
+
+// cause takes the row number off an error: a client has no use for it.
+func cause(err error) error {
+	var row *expr.RowError
+	if errors.As(err, &row) {
+		return row.Err
+	}
+	return err
+}
+
+// constant evaluates an expression without columns.
+func (r *run) constant(e expr.Expr) (types.Datum, error) {
+	d, err := expr.EvalConst(r.ec, e)
+	return d, cause(err)
+}

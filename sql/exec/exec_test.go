@@ -1,0 +1,188 @@
+package exec_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/exec"
+	"github.com/tallydb/tallydb/sql/parse"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// TestStatements runs the statements in testdata over tables and streams in
+// memory. "exec" prints rows, "setup" only what went wrong; partitions=n says over
+// how many partitions streams are folded. go test -rewrite renews the results.
+func TestStatements(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		db := newDatabase()
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			db.partitions = 3
+			d.MaybeScanArgs(t, "partitions", &db.partitions)
+			switch d.Cmd {
+			case "exec":
+				return db.script(d.Input)
+			case "setup":
+				out := db.script(d.Input)
+				if strings.Contains(out, "ERROR") {
+					return out
+				}
+				return "ok"
+			case "analyze":
+				return db.analyze(d.Input)
+			}
+			return "unknown command"
+		})
+	})
+}
+
+func (db *database) script(sql string) string {
+	list, err := parse.Parse(sql)
+	if err != nil {
+		return errorText(err)
+	}
+	var b strings.Builder
+	for _, p := range list {
+		b.WriteString(db.run(p))
+	}
+	return b.String()
+}
+
+func (db *database) run(p parse.Parsed) string {
+	q, err := bind.Bind(db.bind, p.Statement, nil)
+	if err != nil {
+		return errorText(err)
+	}
+	rows, affected, err := db.rows(q)
+	if err != nil {
+		return errorText(err)
+	}
+	if len(q.Output) == 0 {
+		return fmt.Sprintf("%d rows written\n", affected)
+	}
+	return rows
+}
+
+// rows runs a query and prints its output columns.
+func (db *database) rows(q *plan.Query) (string, int64, error) {
+	ctx := context.Background()
+	r, err := exec.Run(ctx, q, db.env())
+	if err != nil {
+		return "", 0, err
+	}
+	var b strings.Builder
+	for i, c := range q.Output {
+		b.WriteString(map[bool]string{true: " | "}[i > 0] + c.Name)
+	}
+	b.WriteByte('\n')
+	for {
+		batch, err := r.Next(ctx)
+		if err != nil {
+			return "", 0, err
+		}
+		if batch == nil {
+			break
+		}
+		for i := range batch.Rows {
+			for c := range q.Output {
+				b.WriteString(map[bool]string{true: " | "}[c > 0])
+				if v := batch.Cols[c]; v.Nulls.Has(i) {
+					b.WriteString("NULL")
+				} else {
+					b.WriteString(types.FormatDatum(v.Datum(i), nil))
+				}
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String(), r.Affected(), r.Close()
+}
+
+func (db *database) analyze(sql string) string {
+	p, err := parse.ParseOne(sql)
+	if err != nil {
+		return errorText(err)
+	}
+	q, err := bind.Bind(db.bind, p.Statement, nil)
+	if err != nil {
+		return errorText(err)
+	}
+	env := db.env()
+	env.Clock = func() time.Time { return time.Time{} }
+	ctx := context.Background()
+	r, err := exec.Run(ctx, q, env)
+	if err != nil {
+		return errorText(err)
+	}
+	for {
+		b, err := r.Next(ctx)
+		if err != nil {
+			return errorText(err)
+		}
+		if b == nil {
+			break
+		}
+	}
+	return plan.Explain(q.Root, r.Stats)
+}
+
+func errorText(err error) string {
+	e := sqlerr.From(err)
+	return fmt.Sprintf("ERROR %s: %s\n", e.Code, e.Message)
+}
+
+func TestCancelledStatementEnds(t *testing.T) {
+	db := newDatabase()
+	p, err := parse.ParseOne("SELECT count(*) FROM generate_series(1, 1000000000) a, generate_series(1, 10) b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := bind.Bind(db.bind, p.Statement, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	r, err := exec.Run(ctx, q, db.env())
+	if err == nil {
+		_, err = r.Next(ctx)
+	}
+	if sqlerr.CodeOf(err) != sqlerr.QueryCanceled {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestL11BudgetIsHard(t *testing.T) {
+	db := newDatabase()
+	for _, sql := range []string{
+		"SELECT g FROM generate_series(1, 10000000) g ORDER BY g",
+		"SELECT g, count(*) FROM generate_series(1, 10000000) g GROUP BY g",
+		"SELECT array_agg(g) FROM generate_series(1, 10000000) g",
+		"SELECT count(*) FROM generate_series(1, 10000000) a JOIN generate_series(1, 10000000) b ON a = b",
+	} {
+		p, err := parse.ParseOne(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := bind.Bind(db.bind, p.Statement, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env := db.env()
+		env.MemoryLimit = 1 << 20
+		r, err := exec.Run(context.Background(), q, env)
+		if err == nil {
+			_, err = r.Next(context.Background())
+		}
+		if sqlerr.CodeOf(err) != sqlerr.OutOfMemory {
+			t.Errorf("%s: got %v", sql, err)
+		}
+	}
+}

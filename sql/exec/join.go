@@ -1,0 +1,233 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// joinOp keeps the right side and streams the left one past it. With keys it
+// looks partners up in a hash table, else every pair is tried.
+type joinOp struct {
+	run   *run
+	node  *plan.Join
+	left  Source
+	right *rowSet
+	table map[string][]int32 // rows of the right by key; nil without keys
+	every []int32            // all rows of the right, without keys
+	hit   types.Bitmap       // rows of the right that found a partner
+
+	queue []*types.Batch
+	ended bool
+	buf   []byte
+}
+
+func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
+	j := &joinOp{run: r, node: x}
+	var err error
+	if j.right, err = r.collect(ctx, x.Right); err != nil {
+		return nil, err
+	}
+	if err := j.build(); err != nil {
+		return nil, err
+	}
+	j.left, err = r.open(ctx, x.Left)
+	return j, err
+}
+
+func (j *joinOp) build() error {
+	if len(j.node.RightKeys) == 0 {
+		for i := range j.right.Rows {
+			j.every = append(j.every, int32(i))
+		}
+		return j.run.state.memory.grow(int64(4 * cap(j.every)))
+	}
+	keys, err := j.run.eval(j.node.RightKeys, &j.right.Batch)
+	if err != nil {
+		return err
+	}
+	j.table = make(map[string][]int32, j.right.Rows)
+	bytes := int64(0)
+	for i := range j.right.Rows {
+		if hasNull(keys, i) {
+			continue
+		}
+		j.buf = appendKeys(j.buf[:0], keys, i)
+		j.table[string(j.buf)] = append(j.table[string(j.buf)], int32(i))
+		bytes += int64(len(j.buf)) + 48
+	}
+	return j.run.state.memory.grow(bytes)
+}
+
+func hasNull(cols []*types.Vector, i int) bool {
+	for _, c := range cols {
+		if c.Nulls.Has(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// Next implements Source.
+func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		if len(j.queue) > 0 {
+			b := j.queue[0]
+			j.queue = j.queue[1:]
+			return b, nil
+		}
+		if j.ended {
+			return nil, nil
+		}
+		b, err := j.left.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			j.ended = true
+			j.rest()
+			continue
+		}
+		if err := j.probe(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// probe queues the results of one batch of the left side.
+func (j *joinOp) probe(ctx context.Context, b *types.Batch) error {
+	keys, err := j.run.eval(j.node.LeftKeys, b)
+	if err != nil {
+		return err
+	}
+	var found types.Bitmap
+	var l, r []int32
+	for i := range b.Rows {
+		candidates := j.every
+		if j.table != nil {
+			if candidates = nil; !hasNull(keys, i) {
+				j.buf = appendKeys(j.buf[:0], keys, i)
+				candidates = j.table[string(j.buf)]
+			}
+		}
+		for _, c := range candidates {
+			l, r = append(l, int32(i)), append(r, c)
+			if len(l) == types.BatchRows {
+				if err := cancelled(ctx); err != nil {
+					return err
+				}
+				if err := j.pairs(b, l, r, &found); err != nil {
+					return err
+				}
+				l, r = l[:0], r[:0]
+			}
+		}
+	}
+	if err := j.pairs(b, l, r, &found); err != nil {
+		return err
+	}
+	j.unmatched(b, found)
+	return nil
+}
+
+// pairs tests candidates and queues the pairs that hold.
+func (j *joinOp) pairs(b *types.Batch, l, r []int32, found *types.Bitmap) error {
+	if len(l) == 0 {
+		return nil
+	}
+	out := &types.Batch{Rows: len(l)}
+	gather := func() {
+		out.Cols = append(b.Gather(l).Cols, j.right.Gather(r).Cols...)
+	}
+	if j.node.On != nil {
+		gather()
+		sel, err := expr.FilterSel(j.run.ec, j.node.On, out, nil)
+		if err != nil {
+			return cause(err)
+		}
+		out = out.Gather(sel)
+		l, r = pickRows(l, sel), pickRows(r, sel)
+	}
+	for i := range l {
+		found.Set(int(l[i]))
+		j.hit.Set(int(r[i]))
+	}
+	if j.node.Kind == plan.SemiJoin || j.node.Kind == plan.AntiJoin || len(l) == 0 {
+		return nil
+	}
+	if j.node.On == nil {
+		gather()
+	}
+	j.queue = append(j.queue, out)
+	return nil
+}
+
+func pickRows(rows, sel []int32) []int32 {
+	out := make([]int32, len(sel))
+	for i, s := range sel {
+		out[i] = rows[s]
+	}
+	return out
+}
+
+// unmatched queues what the kind of join makes of rows of the left.
+func (j *joinOp) unmatched(b *types.Batch, found types.Bitmap) {
+	var sel []int32
+	want := j.node.Kind == plan.SemiJoin
+	for i := range b.Rows {
+		if found.Has(i) == want {
+			sel = append(sel, int32(i))
+		}
+	}
+	if len(sel) == 0 {
+		return
+	}
+	switch j.node.Kind {
+	case plan.SemiJoin, plan.AntiJoin:
+		j.queue = append(j.queue, b.Gather(sel))
+	case plan.LeftJoin, plan.FullJoin:
+		out := b.Gather(sel)
+		out.Cols = append(out.Cols, nulls(j.right.Cols, len(sel))...)
+		j.queue = append(j.queue, out)
+	}
+}
+
+// rest queues the rows of the right that found no partner.
+func (j *joinOp) rest() {
+	if j.node.Kind != plan.RightJoin && j.node.Kind != plan.FullJoin {
+		return
+	}
+	var sel []int32
+	for i := range j.right.Rows {
+		if !j.hit.Has(i) {
+			sel = append(sel, int32(i))
+		}
+	}
+	schema := j.node.Left.Schema()
+	left := types.NewBatch(schema, 0).Cols
+	for at := 0; at < len(sel); at += types.BatchRows {
+		part := sel[at:min(at+types.BatchRows, len(sel))]
+		cols := append(nulls(left, len(part)), j.right.Gather(part).Cols...)
+		j.queue = append(j.queue, &types.Batch{Cols: cols, Rows: len(part)})
+	}
+}
+
+// nulls returns columns of n NULLs with the types of like.
+func nulls(like []*types.Vector, n int) []*types.Vector {
+	out := make([]*types.Vector, len(like))
+	for i, c := range like {
+		out[i] = types.NewVector(c.Type, n)
+		for range n {
+			out[i].AppendNull()
+		}
+	}
+	return out
+}
+
+// Close implements Source.
+func (j *joinOp) Close() error {
+	j.right.release(&j.run.state.memory)
+	return j.left.Close()
+}

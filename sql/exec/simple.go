@@ -1,0 +1,331 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// filterOp keeps rows.
+type filterOp struct {
+	Source
+	run  *run
+	cond expr.Expr
+	sel  []int32
+}
+
+// Next implements Source.
+func (f *filterOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		b, err := f.Source.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if f.sel, err = expr.FilterSel(f.run.ec, f.cond, b, f.sel[:0]); err != nil {
+			return nil, cause(err)
+		}
+		switch len(f.sel) {
+		case 0:
+		case b.Rows:
+			return b, nil
+		default:
+			return b.Gather(f.sel), nil
+		}
+	}
+}
+
+// projectOp computes columns.
+type projectOp struct {
+	Source
+	run    *run
+	values []expr.Expr
+}
+
+// Next implements Source.
+func (p *projectOp) Next(ctx context.Context) (*types.Batch, error) {
+	b, err := p.Source.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	cols, err := p.run.eval(p.values, b)
+	if err != nil {
+		return nil, err
+	}
+	return &types.Batch{Cols: cols, Rows: b.Rows}, nil
+}
+
+// distinctOnOp keeps the first row for each key.
+type distinctOnOp struct {
+	Source
+	run  *run
+	keys []expr.Expr
+	seen map[string]struct{}
+	buf  []byte
+}
+
+// Next implements Source.
+func (d *distinctOnOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		b, err := d.Source.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		keys, err := d.run.eval(d.keys, b)
+		if err != nil {
+			return nil, err
+		}
+		var sel []int32
+		for i := range b.Rows {
+			d.buf = appendKeys(d.buf[:0], keys, i)
+			if _, ok := d.seen[string(d.buf)]; ok {
+				continue
+			}
+			if err := d.run.state.memory.grow(int64(len(d.buf)) + 40); err != nil {
+				return nil, err
+			}
+			d.seen[string(d.buf)] = struct{}{}
+			sel = append(sel, int32(i))
+		}
+		if len(sel) > 0 {
+			return b.Gather(sel), nil
+		}
+	}
+}
+
+// repeatOp yields rows several times.
+type repeatOp struct {
+	Source
+	run   *run
+	times expr.Expr
+}
+
+// Next implements Source.
+func (r *repeatOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		b, err := r.Source.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		times, err := r.run.eval([]expr.Expr{r.times}, b)
+		if err != nil {
+			return nil, err
+		}
+		var sel []int32
+		for i := range b.Rows {
+			for k := int64(0); k < times[0].Ints[i]; k++ {
+				sel = append(sel, int32(i))
+			}
+		}
+		if len(sel) > 0 {
+			return b.Gather(sel), nil
+		}
+	}
+}
+
+// appendOp yields its inputs one after the other, each opened when its turn comes.
+type appendOp struct {
+	run    *run
+	inputs []plan.Node
+	open   Source
+}
+
+// Next implements Source.
+func (a *appendOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		if a.open == nil {
+			if len(a.inputs) == 0 {
+				return nil, nil
+			}
+			var err error
+			if a.open, err = a.run.open(ctx, a.inputs[0]); err != nil {
+				return nil, err
+			}
+			a.inputs = a.inputs[1:]
+		}
+		b, err := a.open.Next(ctx)
+		if err != nil || b != nil {
+			return b, err
+		}
+		if err := a.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close implements Source.
+func (a *appendOp) Close() error {
+	if a.open == nil {
+		return nil
+	}
+	s := a.open
+	a.open = nil
+	return s.Close()
+}
+
+// limitOp skips and stops. With ties, it goes on while rows compare equal.
+type limitOp struct {
+	Source
+	run         *run
+	skip, count int64 // count < 0 is no limit
+	ties        []plan.SortKey
+	last        string
+	tying       bool
+}
+
+func (r *run) newLimit(l *plan.Limit, child Source) (Source, error) {
+	count, skip, err := r.limits(l)
+	if err != nil {
+		return nil, err
+	}
+	return &limitOp{Source: child, run: r, skip: skip, count: count, ties: l.Ties}, nil
+}
+
+// limits evaluates LIMIT and OFFSET; a count of -1 is none.
+func (r *run) limits(l *plan.Limit) (count, skip int64, err error) {
+	count = -1
+	if l.Count != nil {
+		d, err := r.constant(l.Count)
+		if err != nil {
+			return 0, 0, err
+		}
+		if !d.Null {
+			if count = d.Int; count < 0 {
+				return 0, 0, sqlerr.New(sqlerr.Code("2201W"), "LIMIT must not be negative")
+			}
+		}
+	}
+	if l.Offset != nil {
+		d, err := r.constant(l.Offset)
+		if err != nil {
+			return 0, 0, err
+		}
+		if !d.Null {
+			if skip = d.Int; skip < 0 {
+				return 0, 0, sqlerr.New(sqlerr.Code("2201X"), "OFFSET must not be negative")
+			}
+		}
+	}
+	return count, skip, nil
+}
+
+// Next implements Source.
+func (l *limitOp) Next(ctx context.Context) (*types.Batch, error) {
+	for l.count != 0 || l.tying {
+		b, err := l.Source.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if l.skip >= int64(b.Rows) {
+			l.skip -= int64(b.Rows)
+			continue
+		}
+		from, to := int(l.skip), b.Rows
+		l.skip = 0
+		if l.count >= 0 && int64(to-from) > l.count {
+			to = from + int(l.count)
+		}
+		if l.count > 0 {
+			l.count -= int64(to - from)
+		}
+		if len(l.ties) > 0 && l.count == 0 {
+			if to, err = l.extend(b, from, to); err != nil {
+				return nil, err
+			}
+		}
+		if to > from {
+			return slice(b, from, to), nil
+		}
+	}
+	return nil, nil
+}
+
+// extend moves the end of the batch past the rows that tie with the last one.
+func (l *limitOp) extend(b *types.Batch, from, to int) (int, error) {
+	keys, err := l.run.eval(sortValues(l.ties), b)
+	if err != nil {
+		return 0, err
+	}
+	if to > from {
+		l.last = string(appendKeys(nil, keys, to-1))
+	}
+	for to < b.Rows && string(appendKeys(nil, keys, to)) == l.last {
+		to++
+	}
+	l.tying = to == b.Rows
+	return to, nil
+}
+
+func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) {
+	if r.env.Tables == nil {
+		return nil, sqlerr.New(sqlerr.CannotConnectNow, "tables cannot be read here")
+	}
+	if x.Filter == nil {
+		return r.env.Tables.Scan(ctx, x.Table, x.Columns)
+	}
+	columns := append([]int(nil), x.Columns...)
+	place := map[int]int{}
+	for i, c := range columns {
+		place[c] = i
+	}
+	for c := range plan.Columns(x.Filter) {
+		if _, ok := place[c]; !ok {
+			place[c] = len(columns)
+			columns = append(columns, c)
+		}
+	}
+	src, err := r.env.Tables.Scan(ctx, x.Table, columns)
+	if err != nil {
+		return nil, err
+	}
+	f := &filterOp{Source: src, run: r, cond: plan.Remap(x.Filter, func(c int) int { return place[c] })}
+	return &narrowOp{Source: f, width: len(x.Columns)}, nil
+}
+
+// narrowOp keeps the first columns.
+type narrowOp struct {
+	Source
+	width int
+}
+
+// Next implements Source.
+func (n *narrowOp) Next(ctx context.Context) (*types.Batch, error) {
+	b, err := n.Source.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	return &types.Batch{Cols: b.Cols[:n.width], Rows: b.Rows}, nil
+}
+
+func (r *run) openValues(v *plan.Values) (Source, error) {
+	one := &types.Batch{Rows: 1}
+	rows := newRowSet(v.Schema())
+	for _, row := range v.Rows {
+		cols, err := r.eval(row, one)
+		if err != nil {
+			return nil, err
+		}
+		for i, c := range cols {
+			rows.Cols[i].AppendFrom(c, 0)
+		}
+		rows.Rows++
+	}
+	if err := rows.charge(&r.state.memory); err != nil {
+		return nil, err
+	}
+	return &cursorSource{cursor{rows: &rows.Batch, all: true}}, nil
+}
+
+func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
+	rows := r.state.shared[x.ID]
+	if rows == nil {
+		var err error
+		if rows, err = r.collect(ctx, x.Child); err != nil {
+			return nil, err
+		}
+		r.state.shared[x.ID] = rows
+	}
+	return &cursorSource{cursor{rows: &rows.Batch, all: true}}, nil
+}

@@ -1,0 +1,189 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+func sortValues(keys []plan.SortKey) []expr.Expr {
+	out := make([]expr.Expr, len(keys))
+	for i, k := range keys {
+		out[i] = k.Value
+	}
+	return out
+}
+
+// comparator orders row i before row j of the key columns.
+func comparator(keys []plan.SortKey, cols []*types.Vector) func(i, j int32) int {
+	return func(i, j int32) int {
+		for k, c := range cols {
+			if o := compareRows(c, int(i), int(j), keys[k]); o != 0 {
+				return o
+			}
+		}
+		return 0
+	}
+}
+
+func compareRows(c *types.Vector, i, j int, key plan.SortKey) int {
+	ni, nj := c.Nulls.Has(i), c.Nulls.Has(j)
+	if ni || nj {
+		switch {
+		case ni && nj:
+			return 0
+		case ni == key.NullsFirst:
+			return -1
+		}
+		return 1
+	}
+	o := 0
+	switch c.Type.Kind() {
+	case types.KindInt:
+		o = cmp.Compare(c.Ints[i], c.Ints[j])
+	case types.KindFloat:
+		o = compareFloats(c.Floats[i], c.Floats[j])
+	default:
+		o = types.Compare(c.Datum(i), c.Datum(j))
+	}
+	if key.Descending {
+		return -o
+	}
+	return o
+}
+
+// compareFloats puts NaN above infinity, as PostgreSQL does.
+func compareFloats(a, b float64) int {
+	an, bn := math.IsNaN(a), math.IsNaN(b)
+	switch {
+	case an && bn:
+		return 0
+	case an:
+		return 1
+	case bn:
+		return -1
+	}
+	return cmp.Compare(a, b)
+}
+
+// order returns the rows in the order of the keys, stable.
+func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
+	sel := make([]int32, n)
+	for i := range sel {
+		sel[i] = int32(i)
+	}
+	slices.SortStableFunc(sel, comparator(keys, cols))
+	return sel
+}
+
+// sortOp sorts all rows. With a limit it keeps only the first ones.
+type sortOp struct {
+	Source
+	run    *run
+	keys   []plan.SortKey
+	schema *types.Schema
+	limit  int64 // -1: all
+	out    *cursor
+	rows   *rowSet
+}
+
+func (r *run) newSort(s *plan.Sort, child Source, limit int64) *sortOp {
+	return &sortOp{Source: child, run: r, keys: s.Keys, schema: s.Schema(), limit: limit}
+}
+
+// openTop runs LIMIT over ORDER BY as a sort that forgets what cannot be in the
+// result; nil where the node is something else.
+func (r *run) openTop(ctx context.Context, n plan.Node) (Source, error) {
+	l, ok := n.(*plan.Limit)
+	if !ok || len(l.Ties) > 0 {
+		return nil, nil
+	}
+	wrap := func(s Source) Source { return s }
+	under := l.Child
+	if p, ok := under.(*plan.Project); ok {
+		wrap = func(s Source) Source { return &projectOp{run: r, Source: s, values: p.Values} }
+		under = p.Child
+	}
+	s, ok := under.(*plan.Sort)
+	if !ok {
+		return nil, nil
+	}
+	count, skip, err := r.limits(l)
+	if err != nil {
+		return nil, err
+	}
+	if count < 0 || count+skip < 0 {
+		return nil, nil
+	}
+	child, err := r.open(ctx, s.Child)
+	if err != nil {
+		return nil, err
+	}
+	top := r.newSort(s, child, count+skip)
+	return &limitOp{Source: wrap(top), run: r, skip: skip, count: count}, nil
+}
+
+// Next implements Source.
+func (s *sortOp) Next(ctx context.Context) (*types.Batch, error) {
+	if s.out == nil {
+		if err := s.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.out.next(), nil
+}
+
+func (s *sortOp) read(ctx context.Context) error {
+	s.rows = newRowSet(s.schema)
+	for {
+		b, err := s.Source.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		if err := s.rows.add(&s.run.state.memory, b); err != nil {
+			return err
+		}
+		if s.limit >= 0 && int64(s.rows.Rows) > 4*s.limit+8*types.BatchRows {
+			sel, err := s.sorted()
+			if err != nil {
+				return err
+			}
+			s.rows.Batch = *s.rows.Gather(sel)
+			if err := s.rows.charge(&s.run.state.memory); err != nil {
+				return err
+			}
+		}
+	}
+	sel, err := s.sorted()
+	s.out = &cursor{rows: &s.rows.Batch, sel: sel}
+	return err
+}
+
+// sorted returns the order of the rows so far, cut at the limit.
+func (s *sortOp) sorted() ([]int32, error) {
+	cols, err := s.run.eval(sortValues(s.keys), &s.rows.Batch)
+	if err != nil {
+		return nil, err
+	}
+	sel := order(s.keys, cols, s.rows.Rows)
+	if s.limit >= 0 && int64(len(sel)) > s.limit {
+		sel = sel[:s.limit]
+	}
+	return sel, nil
+}
+
+// Close implements Source.
+func (s *sortOp) Close() error {
+	if s.rows != nil {
+		s.rows.release(&s.run.state.memory)
+	}
+	return s.Source.Close()
+}
