@@ -215,3 +215,43 @@ func parseTime(text []byte, t Type, o *TextOptions) (int64, error) {
 	}
 	return roundTimestamp(dt.clockMicros(), t), nil
 }
+
+// RoundMicros rounds to p digits of a second; p outside 0..5 leaves us as it is.
+func RoundMicros(us int64, p int) int64 {
+	if p < 0 {
+		return us
+	}
+	return roundMicros(us, p)
+}
+
+// HasZone reports whether the text of a timestamptz names its zone, so that it
+// means the same in every session.
+func HasZone(text []byte) bool {
+	if _, _, zone, ok := fastTimestamp(text); ok {
+		return zone
+	}
+	var dt dateTime
+	if e := scanDateTime(text, &dt); e != 0 {
+		return true // an error in every session
+	}
+	switch dt.special {
+	case "":
+		return dt.hasZone
+	case "infinity", "-infinity", "epoch":
+		return true
+	}
+	return false
+}
+
+// RelativeTime reports whether the text of a date or time depends on the clock.
+func RelativeTime(text []byte) bool {
+	var dt dateTime
+	if _, _, _, ok := fastTimestamp(text); ok || scanDateTime(text, &dt) != 0 {
+		return false
+	}
+	switch dt.special {
+	case "now", "today", "tomorrow", "yesterday":
+		return true
+	}
+	return false
+}
