@@ -75,7 +75,7 @@ func parseTimestamp(text []byte, t Type, o *TextOptions) (int64, error) {
 	}
 	day := DaysFromCivil(dt.year, dt.month, dt.day)
 	us := day*usecDay + dt.clockMicros()
-	if day > 106_741_034 || day < minDay {
+	if day > 106_751_990 || day < minDay {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", text)
 	}
 	if tz {
