@@ -1,0 +1,121 @@
+package catalog
+
+import (
+	"time"
+
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/stream/eventtime"
+)
+
+// Kind of a relation.
+type Kind string
+
+// Kinds of relations.
+const (
+	KindTable          Kind = "table"
+	KindStream         Kind = "stream"
+	KindView           Kind = "view"
+	KindContinuousView Kind = "continuous view"
+)
+
+// Relation is a descriptor of any kind. Exactly one of the pointers that fits
+// Kind is set.
+type Relation struct {
+	ID      id.Relation
+	Version uint64 // grows with every DDL on this relation
+	Schema  string // "public"
+	Name    string
+	Kind    Kind
+	Columns []types.Column // visible data columns, in order
+	Created time.Time
+	Owner   string
+
+	Table          *Table          `json:",omitempty"`
+	Stream         *Stream         `json:",omitempty"`
+	View           *View           `json:",omitempty"`
+	ContinuousView *ContinuousView `json:",omitempty"`
+}
+
+// Column returns the position of a column by name, or -1.
+func (r *Relation) Column(name string) int {
+	for i := range r.Columns {
+		if r.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// RowSchema returns the relation's data columns as a schema.
+func (r *Relation) RowSchema() *types.Schema { return &types.Schema{Columns: r.Columns} }
+
+// Table is reference data that clients insert into and join with.
+type Table struct {
+	PrimaryKey []int          // column numbers; empty if none
+	Defaults   map[int]string // column number → SQL text of its default
+}
+
+// View is a plain SQL view, expanded where it is used.
+type View struct {
+	SQL string // the body
+}
+
+// Stream is an append-only, partitioned, durable sequence of events.
+type Stream struct {
+	TimeColumn     int                // the event time, or -1
+	WatermarkDelay eventtime.Duration // how far event times may lag
+	Options        StreamOptions
+	Epochs         []RoutingEpoch // ascending; the last is open
+	Offline        []id.Partition // partitions that an operator took offline
+	Seed           keyhash.Seed   // derived from the tenant's; never shown
+}
+
+// StreamOptions are the WITH options of CREATE STREAM, resolved.
+type StreamOptions struct {
+	Partitions    int
+	PartitionKey  []int // column numbers; empty: routed by the dedup key, else spread by batch
+	DedupKey      []int // column numbers; empty: no deduplication
+	DedupHorizon  eventtime.Duration
+	SourceKey     int // column that names the source of an event, or -1: one source
+	IdleTimeout   time.Duration
+	MaxFutureSkew time.Duration
+	Retention     time.Duration
+	RejectBadRows bool   // on_bad_row = reject
+	StreamKind    string // "append"
+}
+
+// RoutingEpoch maps key groups to partitions from a moment on.
+type RoutingEpoch struct {
+	Epoch      id.Epoch
+	Partitions []id.Partition // partition of key group g is Partitions[g % len]
+}
+
+// Partitions returns the partitions of the open epoch.
+func (s *Stream) Partitions() []id.Partition { return s.Epochs[len(s.Epochs)-1].Partitions }
+
+// IsOffline reports whether an operator took partition p offline.
+func (s *Stream) IsOffline(p id.Partition) bool {
+	for _, q := range s.Offline {
+		if q == p {
+			return true
+		}
+	}
+	return false
+}
+
+// ContinuousView is a view that TallyDB keeps up to date.
+type ContinuousView struct {
+	Stream          id.Relation
+	SQL             string // the body, as bound at creation
+	TimeZone        string // frozen into the plan
+	AllowedLateness eventtime.Duration
+	Early           time.Duration // early panes; 0 is off
+	MaxGroups       int64         // hard budget of groups per partition (L-11)
+	MaxStaleness    time.Duration // older results are labelled stale; 0 is off
+	Fingerprint     string        // of the bound plan; a different one means different state
+	// Birth holds for each partition the first offset that the view reads. What
+	// was trimmed before is missing coverage for the windows it may touch.
+	Birth map[id.Partition]id.Offset
+}

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog/id"
+)
+
+// PublicSchema is the schema of user relations unless another is named.
+const PublicSchema = "public"
+
+// Snapshot is every relation of a database at one version of the catalog. It is
+// immutable and safe for concurrent use.
+type Snapshot struct {
+	Version   uint64
+	Tenant    id.Tenant
+	Database  string
+	byID      map[id.Relation]*Relation
+	byName    map[string]*Relation // schema + "." + name
+	relations []*Relation          // by schema and name
+}
+
+// NewSnapshot builds a snapshot of these relations.
+func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []*Relation) *Snapshot {
+	s := &Snapshot{
+		Version: version, Tenant: tenant, Database: database,
+		byID:      make(map[id.Relation]*Relation, len(relations)),
+		byName:    make(map[string]*Relation, len(relations)),
+		relations: slices.Clone(relations),
+	}
+	slices.SortFunc(s.relations, func(a, b *Relation) int {
+		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
+	})
+	for _, r := range relations {
+		s.byID[r.ID] = r
+		s.byName[r.Schema+"."+r.Name] = r
+	}
+	return s
+}
+
+// Relations returns all relations by schema and name. Callers only read it.
+func (s *Snapshot) Relations() []*Relation { return s.relations }
+
+// ByID returns a relation or nil.
+func (s *Snapshot) ByID(n id.Relation) *Relation { return s.byID[n] }
+
+// ByName returns a relation or nil. An empty schema means public.
+func (s *Snapshot) ByName(schema, name string) *Relation {
+	if schema == "" {
+		schema = PublicSchema
+	}
+	return s.byName[schema+"."+name]
+}
+
+// ViewsOf returns the continuous views that read a stream.
+func (s *Snapshot) ViewsOf(stream id.Relation) []*Relation {
+	var out []*Relation
+	for _, r := range s.relations {
+		if r.ContinuousView != nil && r.ContinuousView.Stream == stream {
+			out = append(out, r)
+		}
+	}
+	return out
+}

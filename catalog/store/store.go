@@ -1,0 +1,328 @@
+// Package store keeps the catalog in the key-value store: databases, and the
+// descriptors of their relations. Each DDL is one durable, atomic batch, so a
+// crash leaves it done or not begun.
+//
+// A Store is safe for concurrent use; snapshots are immutable. It starts no
+// goroutine.
+package store
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/kv"
+)
+
+// DefaultDatabase exists in every new data directory.
+const DefaultDatabase = "tally"
+
+// descriptorVersion is the first byte of a stored descriptor; JSON follows.
+const descriptorVersion = 1
+
+// Keys (docs/format/catalog.md).
+var (
+	counterKey     = []byte("c/counter")   // last number given out, and the catalog's version
+	databasePrefix = []byte("c/database/") // + name
+	relationPrefix = []byte("c/relation/") // + tenant, relation (big-endian)
+	ownerKey       = []byte("c/owner")     // fencing token of the last process
+)
+
+// Database is a tenant: a boundary of names, quotas and seeds.
+type Database struct {
+	Name    string
+	Tenant  id.Tenant
+	Seed    keyhash.Seed // secret
+	Created time.Time
+}
+
+// Store is the catalog of a node.
+type Store struct {
+	kv *kv.Store
+
+	mu        sync.RWMutex
+	counter   counter
+	databases map[string]Database
+	relations map[id.Tenant]map[id.Relation]*catalog.Relation
+	snapshots map[id.Tenant]*catalog.Snapshot
+}
+
+type counter struct {
+	last    uint64
+	version uint64
+}
+
+// Open loads the catalog, which it begins if there is none.
+func Open(store *kv.Store, now time.Time) (*Store, error) {
+	s := &Store{
+		kv: store, databases: map[string]Database{},
+		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
+	}
+	if err := s.load(); err != nil {
+		return nil, fmt.Errorf("load catalog: %w", err)
+	}
+	if len(s.databases) == 0 {
+		s.counter.last = uint64(id.FirstRelation) - 1
+		if _, err := s.CreateDatabase(DefaultDatabase, now); err != nil {
+			return nil, fmt.Errorf("begin catalog: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// NextOwner gives this process a fencing token above every earlier one (L-10).
+func NextOwner(store *kv.Store) (id.FencingToken, error) {
+	b, ok, err := store.Get(ownerKey)
+	if err != nil {
+		return 0, err
+	}
+	var token uint64
+	if ok {
+		if len(b) != 8 {
+			return 0, fmt.Errorf("owner record: %w", storage.ErrCorrupt)
+		}
+		token = binary.BigEndian.Uint64(b)
+	}
+	batch := store.NewBatch()
+	if err := batch.Set(ownerKey, binary.BigEndian.AppendUint64(nil, token+1)); err != nil {
+		return 0, err
+	}
+	return id.FencingToken(token + 1), batch.Commit(true)
+}
+
+func (s *Store) load() error {
+	b, ok, err := s.kv.Get(counterKey)
+	if err != nil {
+		return err
+	}
+	if ok {
+		if len(b) != 16 {
+			return fmt.Errorf("counter: %w", storage.ErrCorrupt)
+		}
+		s.counter = counter{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+	}
+	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
+		var d Database
+		if err := decode(value, &d); err != nil {
+			return err
+		}
+		s.databases[d.Name] = d
+		s.relations[d.Tenant] = map[id.Relation]*catalog.Relation{}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = s.kv.Scan(relationPrefix, kv.PrefixEnd(relationPrefix), func(key, value []byte) error {
+		r := &catalog.Relation{}
+		if err := decode(value, r); err != nil {
+			return err
+		}
+		tenant := id.Tenant(binary.BigEndian.Uint32(key[len(relationPrefix):]))
+		if s.relations[tenant] == nil {
+			return fmt.Errorf("relation %s of unknown tenant %d: %w", r.Name, tenant, storage.ErrCorrupt)
+		}
+		s.relations[tenant][r.ID] = r
+		return nil
+	})
+	for _, d := range s.databases {
+		s.refresh(d)
+	}
+	return err
+}
+
+func decode(b []byte, into any) error {
+	if len(b) == 0 {
+		return fmt.Errorf("descriptor: %w", storage.ErrCorrupt)
+	}
+	if b[0] > descriptorVersion {
+		return fmt.Errorf("descriptor of version %d: %w", b[0], storage.ErrTooNew)
+	}
+	if err := json.Unmarshal(b[1:], into); err != nil {
+		return fmt.Errorf("descriptor: %w: %w", storage.ErrCorrupt, err)
+	}
+	return nil
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	return append([]byte{descriptorVersion}, b...), err
+}
+
+// refresh makes a new snapshot of a database; s.mu is held for writing.
+func (s *Store) refresh(d Database) {
+	var rels []*catalog.Relation
+	for _, r := range s.relations[d.Tenant] {
+		rels = append(rels, r)
+	}
+	s.snapshots[d.Tenant] = catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
+}
+
+// Databases returns all databases by name.
+func (s *Store) Databases() []Database {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := make([]Database, 0, len(s.databases))
+	for _, d := range s.databases {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b Database) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Database returns a database by name; 3D000 if there is none.
+func (s *Store) Database(name string) (Database, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	d, ok := s.databases[name]
+	if !ok {
+		return Database{}, sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", name)
+	}
+	return d, nil
+}
+
+// Snapshot returns a database's relations as they are now.
+func (s *Store) Snapshot(t id.Tenant) *catalog.Snapshot {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.snapshots[t]
+}
+
+// CreateDatabase adds an empty database with a fresh secret seed.
+func (s *Store) CreateDatabase(name string, now time.Time) (Database, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.databases[name]; ok {
+		return Database{}, sqlerr.New(sqlerr.DuplicateDatabase, "database %q already exists", name)
+	}
+	var secret [16]byte
+	if _, err := rand.Read(secret[:]); err != nil {
+		return Database{}, fmt.Errorf("make seed: %w", err)
+	}
+	next := counter{s.counter.last + 1, s.counter.version + 1}
+	d := Database{
+		Name: name, Tenant: id.Tenant(next.last), Created: now,
+		Seed: keyhash.Seed{K0: binary.LittleEndian.Uint64(secret[:]), K1: binary.LittleEndian.Uint64(secret[8:])},
+	}
+	value, err := encode(d)
+	if err != nil {
+		return Database{}, err
+	}
+	err = s.commit(next, func(b *kv.Batch) error { return b.Set(append(slices.Clone(databasePrefix), name...), value) })
+	if err != nil {
+		return Database{}, err
+	}
+	s.databases[name] = d
+	s.relations[d.Tenant] = map[id.Relation]*catalog.Relation{}
+	s.refresh(d)
+	return d, nil
+}
+
+// commit writes a DDL's changes with the counter, durably; s.mu is held.
+func (s *Store) commit(next counter, fill func(*kv.Batch) error) error {
+	batch := s.kv.NewBatch()
+	err := fill(batch)
+	if err == nil {
+		err = batch.Set(counterKey, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, next.last), next.version))
+	}
+	if err != nil {
+		batch.Discard()
+		return fmt.Errorf("write catalog: %w", err)
+	}
+	if err := batch.Commit(true); err != nil {
+		return fmt.Errorf("write catalog: %w", err)
+	}
+	s.counter = next
+	return nil
+}
+
+func relationKey(t id.Tenant, r id.Relation) []byte {
+	k := binary.BigEndian.AppendUint32(slices.Clone(relationPrefix), uint32(t))
+	return binary.BigEndian.AppendUint32(k, uint32(r))
+}
+
+// Create adds a relation and gives it its number. 42P07 if the name is taken.
+func (s *Store) Create(d Database, r catalog.Relation) (*catalog.Relation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Schema == "" {
+		r.Schema = catalog.PublicSchema
+	}
+	if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
+		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
+	}
+	next := counter{s.counter.last + 1, s.counter.version + 1}
+	r.ID, r.Version = id.Relation(next.last), next.version
+	return &r, s.put(d, next, &r)
+}
+
+// Update replaces a relation's descriptor by what change makes of a copy.
+func (s *Store) Update(d Database, rel id.Relation, change func(*catalog.Relation) error) (*catalog.Relation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.relations[d.Tenant][rel]
+	if old == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %d does not exist", rel)
+	}
+	r := *old
+	if old.Stream != nil {
+		stream := *old.Stream
+		r.Stream = &stream
+	}
+	if old.ContinuousView != nil {
+		view := *old.ContinuousView
+		r.ContinuousView = &view
+	}
+	if err := change(&r); err != nil {
+		return nil, err
+	}
+	next := counter{s.counter.last, s.counter.version + 1}
+	r.Version = next.version
+	return &r, s.put(d, next, &r)
+}
+
+func (s *Store) put(d Database, next counter, r *catalog.Relation) error {
+	value, err := encode(r)
+	if err != nil {
+		return err
+	}
+	if err := s.commit(next, func(b *kv.Batch) error { return b.Set(relationKey(d.Tenant, r.ID), value) }); err != nil {
+		return err
+	}
+	s.relations[d.Tenant][r.ID] = r
+	s.refresh(d)
+	return nil
+}
+
+// Drop removes relations together.
+func (s *Store) Drop(d Database, rels ...id.Relation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := counter{s.counter.last, s.counter.version + 1}
+	err := s.commit(next, func(b *kv.Batch) error {
+		for _, r := range rels {
+			if err := b.Delete(relationKey(d.Tenant, r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range rels {
+		delete(s.relations[d.Tenant], r)
+	}
+	s.refresh(d)
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package envelope says how complete and how fresh a result is, and seals it:
+// nothing partial leaves unlabelled (L-7), empty results included.
+//
+// Coverage belongs to the relation that a result reads, not to the rows that
+// happen to be in it. A Result collects the coverage of every relation of one
+// statement; Verdict says whether the statement may end, with which warning.
+// It is safe for concurrent use and starts no goroutine.
+package envelope
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/distsql/coverage"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// PartialResults says what becomes of a partial result.
+type PartialResults string
+
+// Values of the setting partial_results.
+const (
+	PartialError PartialResults = "error" // raise TY001, unless a returned row carries the unmodified _status
+	PartialWarn  PartialResults = "warn"  // return the rows after a WARNING
+	PartialLabel PartialResults = "label" // return the rows; the application reads _status
+)
+
+// Settings of a statement.
+type Settings struct {
+	PartialResults PartialResults
+	MaxStaleness   time.Duration // 0: any
+	ReadWait       time.Duration // how long fragments wait for the cut
+	Confidence     float64       // of bounds
+}
+
+// DefaultSettings are those of a new session.
+func DefaultSettings() Settings {
+	return Settings{PartialResults: PartialError, ReadWait: time.Second, Confidence: 0.95}
+}
+
+// Missing is a partition whose part is not in a result.
+type Missing struct {
+	Partition id.Partition
+	Reason    string
+}
+
+// Relation is the coverage of one relation in a statement.
+type Relation struct {
+	Name     string
+	Expected coverage.Set
+	Covered  coverage.Set
+	Missing  []Missing
+	// Parts counts the expected partitions and those that answered in full.
+	PartsExpected, PartsDone int
+	StalenessMillis          int64
+}
+
+// Partial reports whether an expected part is missing. A shorter prefix of a
+// partition that answered is stale, not partial.
+func (r *Relation) Partial() bool { return len(r.Missing) > 0 }
+
+// Share is the _coverage of the relation: 1 only when everything is covered.
+func (r *Relation) Share() float64 {
+	share := r.Covered.Share(r.Expected)
+	if share == 1 && r.Partial() { // what is missing holds no record yet
+		share = float64(r.PartsDone) / float64(r.PartsExpected)
+	}
+	return share
+}
+
+// Result collects the coverage of a statement.
+type Result struct {
+	mu        sync.Mutex
+	relations []*Relation
+}
+
+// Add notes the coverage of a relation that the statement reads.
+func (r *Result) Add(rel *Relation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.relations = append(r.relations, rel)
+}
+
+// Relations returns what was noted so far.
+func (r *Result) Relations() []*Relation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.relations)
+}
+
+// Coverage returns the least coverage over the relations, 1 if there are none.
+func (r *Result) Coverage() float64 {
+	share := 1.0
+	for _, rel := range r.Relations() {
+		share = min(share, rel.Share())
+	}
+	return share
+}
+
+// Verdict decides what a statement does with its result so far. labelled says
+// that a row was returned and that it carries the unmodified _status. A warning
+// comes before the rows; an error replaces the end of the statement.
+func (r *Result) Verdict(s Settings, labelled bool) (warning, failure *sqlerr.Error) {
+	for _, rel := range r.Relations() {
+		if rel.Partial() {
+			e := partialError(rel)
+			switch {
+			case s.PartialResults == PartialWarn:
+				warning = e
+			case s.PartialResults == PartialLabel || labelled:
+			default:
+				return nil, e
+			}
+		}
+		if s.MaxStaleness > 0 && rel.StalenessMillis > s.MaxStaleness.Milliseconds() {
+			e := sqlerr.New(sqlerr.StaleResult, "result from %q is %d ms behind, max_staleness is %d ms", rel.Name, rel.StalenessMillis, s.MaxStaleness.Milliseconds()).
+				WithHint("Retry, or raise max_staleness.")
+			switch {
+			case s.PartialResults == PartialWarn:
+				warning = e
+			case s.PartialResults == PartialLabel || labelled:
+			default:
+				return warning, e
+			}
+		}
+	}
+	return warning, nil
+}
+
+func partialError(rel *Relation) *sqlerr.Error {
+	parts := make([]string, len(rel.Missing))
+	for i, m := range rel.Missing {
+		parts[i] = fmt.Sprintf("partition %d (%s)", m.Partition, m.Reason)
+	}
+	return sqlerr.New(sqlerr.PartialResult, "result from %q is partial: %d of %d partitions answered", rel.Name, rel.PartsDone, rel.PartsExpected).
+		WithDetail("Missing: %s.", strings.Join(parts, ", ")).
+		WithHint("Select _status to receive labelled rows, or SET partial_results = 'warn' or 'label'.")
+}

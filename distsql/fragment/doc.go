@@ -1,0 +1,7 @@
+// Package fragment runs at the owner of a partition: it answers with the groups
+// of a continuous view, folds the retained log for an ad-hoc query, or reads
+// rows. What it returns carries its coverage and its identity, so that the root
+// can prove that it counts everything once.
+//
+// It knows nothing of other partitions and starts no goroutine.
+package fragment

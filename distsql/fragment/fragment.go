@@ -1,0 +1,248 @@
+package fragment
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/distsql/coverage"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/stream"
+	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/fold"
+	"github.com/tallydb/tallydb/stream/partition"
+	"github.com/tallydb/tallydb/stream/state"
+)
+
+// Target is the partition that a fragment runs on and the cut it has to reach.
+type Target struct {
+	Stream    *catalog.Relation
+	Partition id.Partition
+	Cut       id.Offset
+	Stop      <-chan struct{} // ends the wait for the cut
+}
+
+// Reach is what a fragment's answer covers.
+type Reach struct {
+	Partition id.Partition
+	Covered   coverage.Set
+	Applied   id.Offset
+	Watermark eventtime.Watermark
+}
+
+// Partial is a partition's part of a fold.
+type Partial struct {
+	Reach
+	Identity string
+	// Birth is the first record that the view ever read; what was trimmed before
+	// is missing.
+	Birth    id.Offset
+	Degraded map[eventtime.Time]int64 // rows that failed, by window start
+	Groups   *state.Groups
+}
+
+// FoldRequest asks for the groups of a fold.
+type FoldRequest struct {
+	Fold                 *plan.Fold
+	View                 id.Relation // 0: ad hoc, over the retained log
+	Context              *expr.Context
+	WindowFrom, WindowTo eventtime.Time // bounds of window starts, inclusive
+	KeyFilter            expr.Expr      // over the columns of Fold.Layout(); nil admits all
+	NeededStates         []bool
+	MaxGroups            int64 // of an ad-hoc fold, in this partition
+}
+
+// Executor runs fragments on the partitions of this node.
+type Executor struct {
+	streams *stream.Manager
+}
+
+// NewExecutor returns the executor of a node's streams.
+func NewExecutor(streams *stream.Manager) *Executor { return &Executor{streams} }
+
+// Head returns the durable head of a partition's log.
+func (e *Executor) Head(_ context.Context, rel *catalog.Relation, p id.Partition) (id.Offset, error) {
+	return e.log().Head(e.partition(rel, p)), nil
+}
+
+// StalenessMicros returns how long the oldest record at or above an offset has
+// waited, given the wall time in microseconds since 1970; 0 if there is none.
+func (e *Executor) StalenessMicros(rel *catalog.Relation, p id.Partition, applied id.Offset, now int64) int64 {
+	at := e.log().AppendedAt(e.partition(rel, p), applied)
+	if at == 0 {
+		return 0
+	}
+	return max(now-at, 0)
+}
+
+func (e *Executor) log() ingestlog.Log { return e.streams.Log() }
+
+func (e *Executor) partition(rel *catalog.Relation, p id.Partition) id.StreamPartition {
+	return id.StreamPartition{Tenant: e.streams.Tenant(), Stream: rel.ID, Partition: p}
+}
+
+// openEpoch is the epoch that new records belong to.
+func openEpoch(rel *catalog.Relation) id.Epoch {
+	return rel.Stream.Epochs[len(rel.Stream.Epochs)-1].Epoch
+}
+
+func reach(t Target, from, applied id.Offset, w eventtime.Watermark) Reach {
+	return Reach{
+		Partition: t.Partition, Applied: applied, Watermark: w,
+		Covered: coverage.Of(coverage.Range{Epoch: openEpoch(t.Stream), Partition: t.Partition, From: from, To: min(applied, max(t.Cut, from))}),
+	}
+}
+
+// Fold returns the groups of a view or of an ad-hoc fold.
+func (e *Executor) Fold(ctx context.Context, t Target, req FoldRequest) (*Partial, error) {
+	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
+	if err != nil {
+		return nil, err
+	}
+	if req.View == 0 {
+		return e.foldLog(ctx, w, t, req)
+	}
+	a, err := w.Fold(ctx, partition.FoldRequest{
+		View: req.View, Cut: t.Cut, Stop: t.Stop, WindowFrom: req.WindowFrom, WindowTo: req.WindowTo,
+		Admit: admitKeys(req), Needed: req.NeededStates,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Partial{
+		Reach: reach(t, a.Birth, a.Applied, a.Watermark), Identity: a.Identity, Birth: a.Birth,
+		Degraded: a.Degraded, Groups: a.Groups,
+	}, nil
+}
+
+// admitKeys turns a key filter into a choice of groups.
+func admitKeys(req FoldRequest) func(*types.Batch) ([]int32, error) {
+	if req.KeyFilter == nil {
+		return nil
+	}
+	return func(keys *types.Batch) ([]int32, error) {
+		return expr.FilterSel(req.Context, req.KeyFilter, keys, nil)
+	}
+}
+
+// foldLog folds the retained log of a partition.
+func (e *Executor) foldLog(ctx context.Context, w *partition.Worker, t Target, req FoldRequest) (*Partial, error) {
+	a, err := w.Await(ctx, t.Cut, t.Stop)
+	if err != nil {
+		return nil, err
+	}
+	program := fold.New(fold.Config{Fold: req.Fold, NeverLate: true, Context: req.Context, MaxGroups: req.MaxGroups})
+	sink := &arenas{program: program, byStart: map[eventtime.Time]*state.Arena{}}
+	to := min(a.Applied, t.Cut)
+	err = w.Scan(ctx, a.Base, to, func(in fold.Input) error {
+		if err := program.Run(in, sink); err != nil {
+			return err
+		}
+		return sink.failure
+	})
+	if err != nil {
+		return nil, err
+	}
+	groups := state.NewGroups(len(req.Fold.States))
+	if err := sink.selectInto(groups, req); err != nil {
+		return nil, err
+	}
+	return &Partial{
+		Reach: reach(t, a.Base, a.Applied, a.Watermark), Identity: fold.Identity(req.Fold), Birth: a.Base, Groups: groups,
+	}, nil
+}
+
+// arenas is the sink of an ad-hoc fold: windows in memory, and the first row
+// that fails ends the statement, as in any query.
+type arenas struct {
+	program *fold.Program
+	byStart map[eventtime.Time]*state.Arena
+	failure error
+}
+
+// Arena implements fold.Sink.
+func (s *arenas) Arena(w eventtime.Window) (*state.Arena, error) {
+	a := s.byStart[w.Start]
+	if a == nil {
+		a = s.program.NewArena(w)
+		s.byStart[w.Start] = a
+	}
+	return a, nil
+}
+
+// Late implements fold.Sink; an ad-hoc fold has no late rows.
+func (s *arenas) Late(int, eventtime.Window, eventtime.Watermark) {}
+
+// Failed implements fold.Sink.
+func (s *arenas) Failed(_ int, _ eventtime.Window, err error) {
+	if s.failure == nil {
+		s.failure = err
+	}
+}
+
+// Groups implements fold.Sink.
+func (s *arenas) Groups() int64 {
+	var n int64
+	for _, a := range s.byStart {
+		n += int64(a.Groups())
+	}
+	return n
+}
+
+func (s *arenas) selectInto(out *state.Groups, req FoldRequest) error {
+	for start, a := range s.byStart {
+		if start < req.WindowFrom || start > req.WindowTo {
+			continue
+		}
+		sel := partition.NewSelector(req.Fold, s.program.Assigner(), admitKeys(req), req.NeededStates)
+		if err := sel.AddArena(out, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Await waits until a partition has admitted its log up to the target's cut.
+func (e *Executor) Await(ctx context.Context, t Target) (Reach, error) {
+	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
+	if err != nil {
+		return Reach{}, err
+	}
+	a, err := w.Await(ctx, t.Cut, t.Stop)
+	if err != nil {
+		return Reach{}, err
+	}
+	return reach(t, a.Base, a.Applied, a.Watermark), nil
+}
+
+// Scan calls fn with batches of admitted rows that a partition covers, oldest
+// first. A batch is valid during the call only.
+func (e *Executor) Scan(ctx context.Context, t Target, covered coverage.Set, fn func(*types.Batch) error) error {
+	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
+	if err != nil {
+		return err
+	}
+	for _, r := range covered {
+		if err := w.Scan(ctx, r.From, r.To, func(in fold.Input) error { return fn(in.Batch) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Side calls fn with batches of rows that were set aside in a partition, oldest
+// first; fn may keep them. view is 0 for rows of the stream itself.
+func (e *Executor) Side(ctx context.Context, t Target, kind plan.SideKind, view id.Relation, fn func(*types.Batch) error) error {
+	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
+	if err != nil {
+		return err
+	}
+	kinds := map[plan.SideKind]state.SideKind{
+		plan.SideRejected: state.SideRejected, plan.SideLate: state.SideLate, plan.SideErrors: state.SideErrors,
+	}
+	req := partition.SideRequest{Kind: kinds[kind], View: view, Cut: t.Cut, Stop: t.Stop}
+	return w.Side(ctx, req, plan.SideSchema(kind, t.Stream), fn)
+}

@@ -1,0 +1,145 @@
+package pgwire
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// Limits of messages and connections.
+const (
+	MaxStartupBody = 8 << 10
+	MaxBody        = 16 << 20
+)
+
+// Config of a server. The zero value of an optional field means its default.
+type Config struct {
+	Backend        Backend
+	Logger         *slog.Logger
+	MaxConnections int           // default 1,000
+	StartupTimeout time.Duration // default 30 s
+}
+
+// Server speaks with clients.
+type Server struct {
+	cfg     Config
+	nextPID atomic.Uint32
+	open    atomic.Int64
+	total   atomic.Int64
+
+	mu    sync.Mutex
+	conns map[uint32]*conn
+}
+
+// NewServer returns a server that serves nobody yet.
+func NewServer(cfg Config) *Server {
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = 1000
+	}
+	if cfg.StartupTimeout == 0 {
+		cfg.StartupTimeout = 30 * time.Second
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Server{cfg: cfg, conns: map[uint32]*conn{}}
+}
+
+// Connections returns how many clients are connected and how many ever were.
+func (s *Server) Connections() (open, total int64) { return s.open.Load(), s.total.Load() }
+
+// Serve accepts clients until ctx ends; then it lets each finish its statement,
+// tells it 57P01, and returns when all are gone or drain has passed.
+func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
+	base, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	closing := context.AfterFunc(ctx, func() { _ = l.Close(); s.shutdown() })
+	defer closing()
+	var group sync.WaitGroup
+	var failure error
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			if ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
+				failure = err
+			}
+			break
+		}
+		group.Go(func() { s.serveConn(base, nc) })
+	}
+	finished := make(chan struct{})
+	go func() { group.Wait(); close(finished) }()
+	select {
+	case <-finished:
+	case <-time.After(drain):
+		stop(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
+		s.closeAll()
+		<-finished
+	}
+	return failure
+}
+
+// shutdown tells every connection to end after its statement.
+func (s *Server) shutdown() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		c.endWhenIdle()
+	}
+}
+
+func (s *Server) closeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		_ = c.net.Close()
+	}
+}
+
+func (s *Server) serveConn(ctx context.Context, nc net.Conn) {
+	defer nc.Close()
+	s.total.Add(1)
+	c := &conn{server: s, net: nc}
+	log := s.cfg.Logger.With(slog.String("client", nc.RemoteAddr().String()))
+	defer func() {
+		if r := recover(); r != nil { // a defect must not take the process and other clients with it
+			log.Error("connection failed", slog.Any("panic", r), slog.String("stack", stack()))
+		}
+	}()
+	if err := c.serve(ctx); err != nil && !isGone(err) {
+		log.Debug("connection ended", slog.String("error", err.Error()))
+	}
+}
+
+// register gives a connection its number and its secret.
+func (s *Server) register(c *conn) {
+	c.pid = s.nextPID.Add(1)
+	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns[c.pid] = c
+}
+
+func (s *Server) unregister(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c.pid)
+}
+
+// cancel ends the statement of the connection with this number and secret.
+func (s *Server) cancel(pid uint32, secret []byte) {
+	s.mu.Lock()
+	c := s.conns[pid]
+	s.mu.Unlock()
+	if c != nil && subtle.ConstantTimeCompare(secret, c.secret[:]) == 1 {
+		c.cancelStatement(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
+	}
+}

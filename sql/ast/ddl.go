@@ -1,0 +1,257 @@
+package ast
+
+// ColumnDef is a column of a CREATE TABLE or CREATE STREAM.
+type ColumnDef struct {
+	Pos
+	Name      string
+	Type      *TypeName
+	Collation *ObjectName
+	// NotNull and PrimaryKey are the column's own constraints.
+	NotNull    bool
+	PrimaryKey bool
+	Unique     bool
+	// Default and Check are nil where there are none.
+	Default Expr
+	Check   Expr
+}
+
+// ConstraintKind is a kind of table constraint.
+type ConstraintKind uint8
+
+// The kinds of table constraints.
+const (
+	PrimaryKeyConstraint ConstraintKind = iota + 1
+	UniqueConstraint
+	CheckConstraint
+)
+
+// Constraint is a table constraint.
+type Constraint struct {
+	Pos
+	Name    string
+	Kind    ConstraintKind
+	Columns []Identifier
+	Check   Expr
+}
+
+// Watermark is WATERMARK FOR column AS expr.
+type Watermark struct {
+	Pos
+	Column Identifier
+	Expr   Expr
+}
+
+// CreateTable is CREATE [TEMP] TABLE, also CREATE TABLE ... AS query.
+type CreateTable struct {
+	Pos
+	Name        ObjectName
+	IfNotExists bool
+	Temporary   bool
+	Unlogged    bool
+	Columns     []ColumnDef
+	Constraints []Constraint
+	Options     []Option
+	// As is the query of CREATE TABLE AS, whose column names are in ColumnNames.
+	As          *Select
+	ColumnNames []Identifier
+	WithNoData  bool
+}
+
+// CreateStream is CREATE STREAM.
+type CreateStream struct {
+	Pos
+	Name        ObjectName
+	IfNotExists bool
+	Columns     []ColumnDef
+	Constraints []Constraint
+	Watermark   *Watermark
+	Options     []Option
+}
+
+// CreateView is CREATE [OR REPLACE] VIEW of the ordinary kind.
+type CreateView struct {
+	Pos
+	Name      ObjectName
+	OrReplace bool
+	Temporary bool
+	Columns   []Identifier
+	Options   []Option
+	Query     *Select
+	// Source is the text of the query as written.
+	Source string
+}
+
+// EmitKind tells when a continuous view emits.
+type EmitKind uint8
+
+// The EMIT clauses.
+const (
+	EmitDefault EmitKind = iota
+	EmitOnWindowClose
+	EmitChanges
+)
+
+// CreateContinuousView is CREATE CONTINUOUS VIEW. PipelineDB's spelling CREATE VIEW ...
+// WITH (action=materialize) gives the same node, without that option.
+type CreateContinuousView struct {
+	Pos
+	Name        ObjectName
+	OrReplace   bool
+	IfNotExists bool
+	Columns     []Identifier
+	Options     []Option
+	Query       *Select
+	// Source is the text of the query as written.
+	Source string
+	Emit   EmitKind
+}
+
+// CreateSink is CREATE SINK name FROM relation | AS query INTO kind(options) [WITH (...)].
+type CreateSink struct {
+	Pos
+	Name        ObjectName
+	IfNotExists bool
+	// Exactly one of From and Query is set.
+	From  *ObjectName
+	Query *Select
+	// Source is the text of the query as written.
+	Source string
+	// Kind is "kafka", "postgres", ....
+	Kind    string
+	Target  []Option
+	Options []Option
+}
+
+// CreateSchema is CREATE SCHEMA.
+type CreateSchema struct {
+	Pos
+	Name        string
+	IfNotExists bool
+}
+
+// CreateDatabase is CREATE DATABASE.
+type CreateDatabase struct {
+	Pos
+	Name    string
+	Options []Option
+}
+
+// ObjectKind is a kind of catalog object, in the words of the SQL that names it.
+type ObjectKind string
+
+// The kinds of objects.
+const (
+	TableObject          ObjectKind = "TABLE"
+	StreamObject         ObjectKind = "STREAM"
+	ViewObject           ObjectKind = "VIEW"
+	ContinuousViewObject ObjectKind = "CONTINUOUS VIEW"
+	SinkObject           ObjectKind = "SINK"
+	SchemaObject         ObjectKind = "SCHEMA"
+	DatabaseObject       ObjectKind = "DATABASE"
+	ColumnObject         ObjectKind = "COLUMN"
+)
+
+// Drop is DROP kind [IF EXISTS] names [CASCADE].
+type Drop struct {
+	Pos
+	Kind     ObjectKind
+	IfExists bool
+	Names    []ObjectName
+	Cascade  bool
+}
+
+// AlterAction is one change of an ALTER STREAM.
+type AlterAction uint8
+
+// What ALTER TABLE, ALTER STREAM and ALTER CONTINUOUS VIEW can do.
+const (
+	SetOptions AlterAction = iota + 1
+	ResetOptions
+	PartitionOffline
+	PartitionOnline
+	AddColumn
+	RenameTo
+	DropColumn
+	RenameColumn
+	UpgradeView
+	PromoteView
+	RollbackView
+)
+
+// AlterTable is ALTER TABLE name ADD [COLUMN] column | DROP [COLUMN] name | RENAME [COLUMN]
+// name TO name | RENAME TO name.
+type AlterTable struct {
+	Pos
+	Name     ObjectName
+	IfExists bool
+	Action   AlterAction
+	// Column is what ADD COLUMN adds, IfColumn its IF NOT EXISTS or DROP's IF EXISTS.
+	Column   *ColumnDef
+	IfColumn bool
+	// OldName is the column that is dropped or renamed.
+	OldName string
+	NewName string
+	Cascade bool
+}
+
+// AlterStream is ALTER STREAM name SET (options) | RESET (names) | PARTITION n
+// OFFLINE|ONLINE | ADD [COLUMN] column | RENAME TO name.
+type AlterStream struct {
+	Pos
+	Name      ObjectName
+	IfExists  bool
+	Action    AlterAction
+	Options   []Option
+	Partition int
+	Column    *ColumnDef
+	NewName   string
+}
+
+// AlterContinuousView is ALTER CONTINUOUS VIEW name SET (options) | RESET (names) |
+// UPGRADE AS query | PROMOTE | ROLLBACK | RENAME TO name.
+type AlterContinuousView struct {
+	Pos
+	Name     ObjectName
+	IfExists bool
+	Action   AlterAction
+	Options  []Option
+	Query    *Select
+	// Source is the text of the query as written.
+	Source  string
+	NewName string
+}
+
+// CommentOn is COMMENT ON kind name IS 'text'; Comment is nil for NULL. Of a column,
+// Name holds relation.column in its parts.
+type CommentOn struct {
+	Pos
+	Kind    ObjectKind
+	Name    ObjectName
+	Comment *string
+}
+
+func (*CreateTable) node()          {}
+func (*CreateStream) node()         {}
+func (*CreateView) node()           {}
+func (*CreateContinuousView) node() {}
+func (*CreateSink) node()           {}
+func (*CreateSchema) node()         {}
+func (*CreateDatabase) node()       {}
+func (*Drop) node()                 {}
+func (*AlterTable) node()           {}
+func (*AlterStream) node()          {}
+func (*AlterContinuousView) node()  {}
+func (*CommentOn) node()            {}
+
+func (*CreateTable) statement()          {}
+func (*CreateStream) statement()         {}
+func (*CreateView) statement()           {}
+func (*CreateContinuousView) statement() {}
+func (*CreateSink) statement()           {}
+func (*CreateSchema) statement()         {}
+func (*CreateDatabase) statement()       {}
+func (*Drop) statement()                 {}
+func (*AlterTable) statement()           {}
+func (*AlterStream) statement()          {}
+func (*AlterContinuousView) statement()  {}
+func (*CommentOn) statement()            {}

@@ -1,0 +1,289 @@
+package ast
+
+import "strconv"
+
+func (p *printer) ifNotExists(is bool) {
+	if is {
+		p.write("IF NOT EXISTS ")
+	}
+}
+
+func (p *printer) ifExists(is bool) {
+	if is {
+		p.write("IF EXISTS ")
+	}
+}
+
+func (p *printer) orReplace(is bool) {
+	if is {
+		p.write("OR REPLACE ")
+	}
+}
+
+func (p *printer) create(s Statement) {
+	p.write("CREATE ")
+	switch x := s.(type) {
+	case *CreateTable:
+		p.createTable(x)
+	case *CreateStream:
+		p.write("STREAM ")
+		p.ifNotExists(x.IfNotExists)
+		p.name(x.Name)
+		p.elements(x.Columns, x.Constraints, x.Watermark)
+		p.withOptions(x.Options)
+	case *CreateView:
+		p.orReplace(x.OrReplace)
+		if x.Temporary {
+			p.write("TEMPORARY ")
+		}
+		p.write("VIEW ")
+		p.viewHead(x.Name, x.Columns, x.Options)
+		p.query(x.Query)
+	case *CreateContinuousView:
+		p.orReplace(x.OrReplace)
+		p.write("CONTINUOUS VIEW ")
+		p.ifNotExists(x.IfNotExists)
+		p.viewHead(x.Name, x.Columns, x.Options)
+		p.query(x.Query)
+		p.write([]string{"", " EMIT ON WINDOW CLOSE", " EMIT CHANGES"}[x.Emit])
+	case *CreateSink:
+		p.createSink(x)
+	case *CreateSchema:
+		p.write("SCHEMA ")
+		p.ifNotExists(x.IfNotExists)
+		p.ident(x.Name)
+	case *CreateDatabase:
+		p.createDatabase(x)
+	}
+}
+
+func (p *printer) viewHead(name ObjectName, columns []Identifier, options []Option) {
+	p.name(name)
+	if len(columns) > 0 {
+		p.write(" ")
+		p.idents(columns)
+	}
+	p.withOptions(options)
+	p.write(" AS ")
+}
+
+func (p *printer) createTable(x *CreateTable) {
+	if x.Temporary {
+		p.write("TEMPORARY ")
+	}
+	if x.Unlogged {
+		p.write("UNLOGGED ")
+	}
+	p.write("TABLE ")
+	p.ifNotExists(x.IfNotExists)
+	p.name(x.Name)
+	if x.As == nil {
+		p.elements(x.Columns, x.Constraints, nil)
+		p.withOptions(x.Options)
+		return
+	}
+	if len(x.ColumnNames) > 0 {
+		p.write(" ")
+		p.idents(x.ColumnNames)
+	}
+	p.withOptions(x.Options)
+	p.write(" AS ")
+	p.query(x.As)
+	if x.WithNoData {
+		p.write(" WITH NO DATA")
+	}
+}
+
+// elements writes what stands in the parentheses of CREATE TABLE and CREATE STREAM.
+func (p *printer) elements(columns []ColumnDef, constraints []Constraint, w *Watermark) {
+	p.write(" (")
+	sep := ""
+	for i := range columns {
+		p.write(sep)
+		p.columnDef(&columns[i])
+		sep = ", "
+	}
+	for i := range constraints {
+		p.write(sep)
+		p.constraint(&constraints[i])
+		sep = ", "
+	}
+	if w != nil {
+		p.write(sep, "WATERMARK FOR ")
+		p.ident(w.Column.Name)
+		p.write(" AS ")
+		p.expr(w.Expr)
+	}
+	p.write(")")
+}
+
+func (p *printer) columnDef(c *ColumnDef) {
+	p.ident(c.Name)
+	p.write(" ")
+	p.typeName(c.Type)
+	if c.Collation != nil {
+		p.write(" COLLATE ")
+		p.name(*c.Collation)
+	}
+	if c.PrimaryKey {
+		p.write(" PRIMARY KEY")
+	}
+	if c.Unique {
+		p.write(" UNIQUE")
+	}
+	if c.NotNull {
+		p.write(" NOT NULL")
+	}
+	if c.Default != nil {
+		p.write(" DEFAULT ")
+		p.operand(c.Default)
+	}
+	if c.Check != nil {
+		p.write(" CHECK (")
+		p.expr(c.Check)
+		p.write(")")
+	}
+}
+
+func (p *printer) constraint(c *Constraint) {
+	if c.Name != "" {
+		p.write("CONSTRAINT ")
+		p.ident(c.Name)
+		p.write(" ")
+	}
+	switch c.Kind {
+	case PrimaryKeyConstraint:
+		p.write("PRIMARY KEY ")
+		p.idents(c.Columns)
+	case UniqueConstraint:
+		p.write("UNIQUE ")
+		p.idents(c.Columns)
+	case CheckConstraint:
+		p.write("CHECK (")
+		p.expr(c.Check)
+		p.write(")")
+	}
+}
+
+func (p *printer) createSink(x *CreateSink) {
+	p.write("SINK ")
+	p.ifNotExists(x.IfNotExists)
+	p.name(x.Name)
+	if x.From != nil {
+		p.write(" FROM ")
+	} else {
+		p.write(" AS ")
+	}
+	p.relationOrQuery(x.From, x.Query)
+	p.write(" INTO ")
+	p.ident(x.Kind)
+	if len(x.Target) > 0 {
+		p.write(" (")
+		p.options(x.Target)
+		p.write(")")
+	}
+	p.withOptions(x.Options)
+}
+
+func (p *printer) createDatabase(x *CreateDatabase) {
+	p.write("DATABASE ")
+	p.ident(x.Name)
+	for _, o := range x.Options {
+		p.write(" ")
+		p.ident(o.Name)
+		p.write(" = ")
+		p.expr(o.Value)
+	}
+}
+
+func (p *printer) drop(x *Drop) {
+	p.write("DROP ", string(x.Kind), " ")
+	p.ifExists(x.IfExists)
+	p.list(len(x.Names), func(i int) { p.name(x.Names[i]) })
+	p.cascade(x.Cascade)
+}
+
+func (p *printer) alterTable(x *AlterTable) {
+	p.write("ALTER TABLE ")
+	p.ifExists(x.IfExists)
+	p.name(x.Name)
+	switch x.Action {
+	case AddColumn:
+		p.write(" ADD COLUMN ")
+		p.ifNotExists(x.IfColumn)
+		p.columnDef(x.Column)
+	case DropColumn:
+		p.write(" DROP COLUMN ")
+		p.ifExists(x.IfColumn)
+		p.ident(x.OldName)
+		p.cascade(x.Cascade)
+	case RenameColumn:
+		p.write(" RENAME COLUMN ")
+		p.ident(x.OldName)
+		p.write(" TO ")
+		p.ident(x.NewName)
+	case RenameTo:
+		p.write(" RENAME TO ")
+		p.ident(x.NewName)
+	}
+}
+
+func (p *printer) alterStream(x *AlterStream) {
+	p.write("ALTER STREAM ")
+	p.ifExists(x.IfExists)
+	p.name(x.Name)
+	switch x.Action {
+	case PartitionOffline:
+		p.write(" PARTITION ", strconv.Itoa(x.Partition), " OFFLINE")
+	case PartitionOnline:
+		p.write(" PARTITION ", strconv.Itoa(x.Partition), " ONLINE")
+	case AddColumn:
+		p.write(" ADD COLUMN ")
+		p.columnDef(x.Column)
+	default:
+		p.alterAction(x.Action, x.Options, x.NewName)
+	}
+}
+
+func (p *printer) alterContinuousView(x *AlterContinuousView) {
+	p.write("ALTER CONTINUOUS VIEW ")
+	p.ifExists(x.IfExists)
+	p.name(x.Name)
+	switch x.Action {
+	case UpgradeView:
+		p.write(" UPGRADE AS ")
+		p.query(x.Query)
+	case PromoteView:
+		p.write(" PROMOTE")
+	case RollbackView:
+		p.write(" ROLLBACK")
+	default:
+		p.alterAction(x.Action, x.Options, x.NewName)
+	}
+}
+
+func (p *printer) alterAction(a AlterAction, options []Option, newName string) {
+	switch a {
+	case SetOptions:
+		p.write(" SET (")
+	case ResetOptions:
+		p.write(" RESET (")
+	case RenameTo:
+		p.write(" RENAME TO ")
+		p.ident(newName)
+		return
+	}
+	p.options(options)
+	p.write(")")
+}
+
+func (p *printer) commentOn(x *CommentOn) {
+	p.write("COMMENT ON ", string(x.Kind), " ")
+	p.name(x.Name)
+	p.write(" IS ")
+	if x.Comment == nil {
+		p.write("NULL")
+	} else {
+		p.write(QuoteString(*x.Comment))
+	}
+}

@@ -1,0 +1,360 @@
+package bind
+
+import (
+	"fmt"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// grouping collects the aggregates of one query level.
+type grouping struct {
+	keys    []expr.Expr
+	keyCols []types.Column
+	calls   []plan.AggCall
+	grouped bool // GROUP BY was given
+	first   int  // position of the first aggregate
+}
+
+func (g *grouping) used() bool { return g.grouped || len(g.calls) > 0 }
+
+// aggregate binds an aggregate call and returns the placeholder of its value.
+func (b *binder) aggregate(c *clause, f *ast.FuncCall) (expr.Expr, error) {
+	if c.inAgg {
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested")
+	}
+	if c.group == nil {
+		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in %s", c.name)
+	}
+	call, err := b.aggCall(c, f)
+	if err != nil {
+		return nil, err
+	}
+	if c.group.first == 0 {
+		c.group.first = f.Position()
+	}
+	i := c.group.add(call)
+	e := c.group.value(i)
+	if err := b.boundAggregate(c.group, i, e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// add returns the number of the call, which equal calls share.
+func (g *grouping) add(call plan.AggCall) int {
+	for i := range g.calls {
+		if g.calls[i].Same(&call) {
+			return i
+		}
+	}
+	g.calls = append(g.calls, call)
+	return len(g.calls) - 1
+}
+
+func (g *grouping) value(i int) *placeholder {
+	c := &g.calls[i]
+	return &placeholder{id: i, kind: aggPlaceholder, typ: c.Column.Type, text: c.String()}
+}
+
+// bound returns the placeholder of lo (0), hi (1) or state (2) of aggregate i.
+func (g *grouping) bound(i, which int) *placeholder {
+	t := g.calls[i].Column.Type
+	if which == 2 {
+		t = types.Of(types.Sketch)
+	}
+	return &placeholder{id: 3*i + which, kind: boundPlaceholder, typ: t, text: g.calls[i].String()}
+}
+
+// aggCall binds the call itself.
+func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
+	if f.WithinGroup {
+		return plan.AggCall{}, sqlerr.New(sqlerr.FeatureNotSupported, "WITHIN GROUP is not supported").
+			WithHint("Use approx_quantile(x, q).")
+	}
+	inner := &clause{s: c.s, name: c.name, inAgg: true}
+	if f.Name.Name == "combine" {
+		return b.combine(inner, f)
+	}
+	args, err := b.exprs(inner, f.Args)
+	if err != nil {
+		return plan.AggCall{}, err
+	}
+	fn := b.env.Registry.Lookup(f.Name.Name)
+	if f.Star && f.Name.Name != "count" {
+		return plan.AggCall{}, sqlerr.New(sqlerr.UndefinedFunction, "function %s() does not exist", f.Name.Name)
+	}
+	if !f.Star && len(args) == 0 && f.Name.Name == "count" {
+		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
+	}
+	call := plan.AggCall{Name: fn.Name, Distinct: f.Distinct}
+	if call.Bound, call.Args, err = bindAggregate(fn, args); err != nil {
+		return plan.AggCall{}, err
+	}
+	if f.Distinct {
+		if call.Bound, err = agg.Distinct(call.Bound); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
+	if f.Filter != nil {
+		inner.name = "FILTER"
+		if call.Filter, err = b.boolExpr(inner, f.Filter); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
+	for _, k := range f.OrderBy {
+		v, err := b.expr(inner, k.Expr)
+		if err != nil {
+			return plan.AggCall{}, err
+		}
+		call.OrderBy = append(call.OrderBy, sortKey(k, v))
+	}
+	call.Column = types.Column{Name: f.Name.Name, Type: call.Bound.Final.Type()}
+	return call, nil
+}
+
+// bindAggregate finds the form of the call, and casts its inputs.
+func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
+	argTypes := make([]types.Type, len(args))
+	consts := make([]*types.Datum, len(args))
+	for i, a := range args {
+		argTypes[i] = a.Type()
+		folded := expr.Fold(a, &expr.Context{})
+		if k, ok := folded.(*expr.Const); ok {
+			d := k.Datum
+			if d.Type.OID == types.Unknown && !d.Null {
+				// A literal that was not typed reads as a number where it can.
+				if n, err := expr.Cast(folded, types.Of(types.Float8), expr.Explicit); err == nil {
+					if nk, ok := n.(*expr.Const); ok && fn.Family != "exact" {
+						d = nk.Datum
+					}
+				}
+			}
+			consts[i] = &d
+		}
+	}
+	bound, err := fn.Bind(argTypes, consts)
+	if err != nil {
+		return bound, nil, err
+	}
+	inputs := make([]expr.Expr, len(bound.Inputs))
+	for i, n := range bound.Inputs {
+		if inputs[i], err = expr.Cast(args[n], bound.ArgTypes[i], expr.Implicit); err != nil {
+			return bound, nil, err
+		}
+	}
+	return bound, inputs, nil
+}
+
+// combine binds combine(c): the states behind an approximate column are merged.
+func (b *binder) combine(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
+	if len(f.Args) != 1 || f.Star || f.Distinct || len(f.OrderBy) > 0 {
+		return plan.AggCall{}, sqlerr.New(sqlerr.UndefinedFunction, "function combine takes one approximate column")
+	}
+	arg, err := b.expr(c, f.Args[0])
+	if err != nil {
+		return plan.AggCall{}, err
+	}
+	in, ok := b.bounds[arg]
+	if !ok || in.state == nil || in.bound == nil {
+		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "combine needs an unmodified reference to an approximate column").
+			WithHint("combine merges the states behind a column of a continuous view, such as one made by approx_distinct.").At(f.Args[0].Position())
+	}
+	call := plan.AggCall{Name: "combine", Bound: *in.bound, Args: []expr.Expr{in.state}, Combine: true}
+	if f.Filter != nil {
+		c.name = "FILTER"
+		if call.Filter, err = b.boolExpr(c, f.Filter); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
+	call.Column = types.Column{Name: "combine", Type: in.bound.Final.Type()}
+	return call, nil
+}
+
+// boundAggregate derives the bounds of an aggregate's value.
+func (b *binder) boundAggregate(g *grouping, i int, e expr.Expr) error {
+	call := g.calls[i]
+	if call.Bound.Final.Approximate() {
+		bound := call.Bound
+		b.bounds[e] = interval{lo: g.bound(i, 0), hi: g.bound(i, 1), state: g.bound(i, 2), bound: &bound}
+		return nil
+	}
+	approximate := call.Filter != nil && b.readsApproximate(call.Filter)
+	for _, a := range call.Args {
+		approximate = approximate || b.readsApproximate(a)
+	}
+	if !approximate {
+		return nil
+	}
+	null := &expr.Const{Datum: types.NullOf(e.Type())}
+	b.bounds[e] = interval{lo: null, hi: null}
+	if call.Name != "sum" && call.Name != "min" && call.Name != "max" || call.Distinct || call.Filter != nil && b.readsApproximate(call.Filter) {
+		return nil
+	}
+	in, ok := b.bounds[call.Args[0]]
+	if !ok {
+		return nil
+	}
+	lo, err := b.intervalAggregate(g, call, in.lo, in)
+	if err != nil {
+		return err
+	}
+	hi, err := b.intervalAggregate(g, call, in.hi, in)
+	if err != nil {
+		return err
+	}
+	b.bounds[e] = interval{lo: lo, hi: hi}
+	return nil
+}
+
+// intervalAggregate aggregates one end of the bounds; NULL where a row that
+// counts has none.
+func (b *binder) intervalAggregate(g *grouping, call plan.AggCall, end expr.Expr, in interval) (expr.Expr, error) {
+	unknownLo, err := expr.NewIsNull(in.lo, false)
+	if err != nil {
+		return nil, err
+	}
+	unknownHi, err := expr.NewIsNull(in.hi, false)
+	if err != nil {
+		return nil, err
+	}
+	known, err := expr.NewIsNull(call.Args[0], true)
+	if err != nil {
+		return nil, err
+	}
+	unknownEnd, err := expr.NewOr(unknownLo, unknownHi)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := expr.NewAnd(known, unknownEnd)
+	if err != nil {
+		return nil, err
+	}
+	anyLost, err := b.helperCall(g, "bool_or", lost, call.Filter)
+	if err != nil {
+		return nil, err
+	}
+	value, err := b.helperCall(g, call.Name, end, call.Filter)
+	if err != nil {
+		return nil, err
+	}
+	sure, err := expr.NewNot(anyLost)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewCase(nil, []expr.When{{Cond: sure, Result: value}}, &expr.Const{Datum: types.NullOf(value.Type())})
+}
+
+func (b *binder) helperCall(g *grouping, name string, arg, filter expr.Expr) (expr.Expr, error) {
+	fn := b.env.Registry.Lookup(name)
+	if fn == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name)
+	}
+	bound, args, err := bindAggregate(fn, []expr.Expr{arg})
+	if err != nil {
+		return nil, err
+	}
+	return g.value(g.add(plan.AggCall{
+		Name: name, Bound: bound, Args: args, Filter: filter,
+		Column: types.Column{Name: name, Type: bound.Final.Type()},
+	})), nil
+}
+
+// grouped is the plan of a grouping, and how expressions over the rows below
+// become expressions over the groups.
+type grouped struct {
+	node     plan.Node
+	source   *scope
+	group    *grouping
+	key      func(i int) expr.Expr
+	call     func(i int) expr.Expr
+	bound    func(i, which int) expr.Expr
+	envelope int // of node
+	// names of columns, for the error about ungrouped ones
+	windows map[string]expr.Expr // by text of a window bound that is known
+}
+
+// over rewrites e to read the groups.
+func (g *grouped) over(e expr.Expr, pos int) (expr.Expr, error) {
+	env := g.source.envelope()
+	return replace(e, func(x expr.Expr) (expr.Expr, error) {
+		for i, k := range g.group.keys {
+			if expr.Equal(k, x) && k.Type() == x.Type() {
+				return g.key(i), nil
+			}
+		}
+		if w := g.windows[x.String()]; w != nil {
+			return w, nil
+		}
+		switch n := x.(type) {
+		case *placeholder:
+			switch n.kind {
+			case aggPlaceholder:
+				return g.call(n.id), nil
+			case boundPlaceholder:
+				return g.bound(n.id/3, n.id%3), nil
+			}
+		case *expr.Column:
+			if env >= 0 && n.Index >= env && n.Index < env+plan.EnvColumns && g.envelope >= 0 {
+				return plan.NewColumn(g.node.Schema(), g.envelope+n.Index-env), nil
+			}
+			return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", g.source.nameOf(n.Index)).At(pos)
+		}
+		return nil, nil
+	})
+}
+
+func (s *scope) nameOf(index int) string {
+	for i := range s.cols {
+		if c := &s.cols[i]; c.index == index {
+			if c.table != "" {
+				return c.table + "." + c.name
+			}
+			return c.name
+		}
+	}
+	return s.node.Schema().Columns[index].Name
+}
+
+// aggregateOver plans the grouping over rows.
+func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
+	for i := range g.calls {
+		c := &g.calls[i]
+		if err := b.attachAll(&s.node, c.Args); err != nil {
+			return nil, err
+		}
+		var err error
+		if c.Filter, err = b.attach(&s.node, c.Filter); err != nil {
+			return nil, err
+		}
+		for k := range c.OrderBy {
+			if c.OrderBy[k].Value, err = b.attach(&s.node, c.OrderBy[k].Value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	keys := append([]expr.Expr(nil), g.keys...)
+	if err := b.attachAll(&s.node, keys); err != nil {
+		return nil, err
+	}
+	for i := range keys {
+		if unknown(g.keyCols[i].Type) {
+			return nil, fmt.Errorf("key %d has no type", i)
+		}
+	}
+	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
+	schema := a.Schema()
+	return &grouped{
+		node: a, source: s, group: g, envelope: plan.EnvelopeAt(schema),
+		key:  func(i int) expr.Expr { return plan.NewColumn(schema, i) },
+		call: func(i int) expr.Expr { return plan.NewColumn(schema, len(keys)+i) },
+		bound: func(i, which int) expr.Expr {
+			lo, hi, state := a.Bounds(i)
+			return plan.NewColumn(schema, [3]int{lo, hi, state}[which])
+		},
+	}, nil
+}

@@ -1,0 +1,148 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// VirtualTables finds tables that are computed when they are read.
+type VirtualTables interface {
+	// Lookup returns the table of this schema and name, or nil.
+	Lookup(schema, name string) *plan.VirtualTable
+	// Names returns all names, for hints.
+	Names() []string
+}
+
+// Env is what a statement is bound against. It is only read.
+type Env struct {
+	Snapshot *catalog.Snapshot
+	Registry *agg.Registry
+	Virtual  VirtualTables // may be nil
+	// Parse parses the body of a view or the expression of a default, written as
+	// a SELECT.
+	Parse func(sql string) (*ast.Select, error)
+	// SearchPath are the schemas of unqualified names; pg_catalog comes first
+	// unless it is listed. Empty means public.
+	SearchPath []string
+	// HideEnvelope is SET envelope = off: SELECT * has no envelope columns.
+	HideEnvelope bool
+	// Expr is used to fold constants; nil stands for one with nothing set.
+	Expr *expr.Context
+}
+
+func (e *Env) context() *expr.Context {
+	if e.Expr != nil {
+		return e.Expr
+	}
+	return &expr.Context{}
+}
+
+// Bind binds a SELECT, VALUES, INSERT, UPDATE or DELETE. params are the types that
+// the client declared for $1, $2, …; a zero or unknown one is inferred.
+func Bind(env *Env, stmt ast.Statement, params []types.Type) (*plan.Query, error) {
+	b := newBinder(env, params, slotBase)
+	q, err := b.statement(stmt)
+	if err != nil {
+		return nil, err
+	}
+	fixed, err := b.paramTypes(q.Root)
+	if err != nil {
+		return nil, err
+	}
+	if len(fixed) > 0 || b.slots > 0 {
+		// Bind again, now that the types of all parameters are known and the numbers
+		// of the hidden ones can follow them.
+		b = newBinder(env, fixed, len(fixed))
+		if q, err = b.statement(stmt); err != nil {
+			return nil, err
+		}
+	}
+	q.Params, q.Slots = fixed, b.slots
+	q.Relations, q.StreamDerived = b.relations, b.streamDerived
+	return plan.Optimize(q, env.context()), nil
+}
+
+// slotBase numbers hidden parameters until the number of the user's is known.
+const slotBase = 1 << 20
+
+// maxDepth limits how deep queries and views nest.
+const maxDepth = 64
+
+type binder struct {
+	env           *Env
+	params        []types.Type
+	base          int // hidden parameters are numbered from base+1
+	maxParam      int
+	slots         int
+	nextShared    int
+	depth         int
+	relations     []plan.RelationVersion
+	used          map[id.Relation]bool
+	streamDerived bool
+	// forView is set while the body of a continuous view is bound.
+	forView bool
+	bounds  map[expr.Expr]interval
+}
+
+func newBinder(env *Env, params []types.Type, base int) *binder {
+	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, bounds: map[expr.Expr]interval{}}
+}
+
+func (b *binder) use(r *catalog.Relation) {
+	if !b.used[r.ID] {
+		b.used[r.ID] = true
+		b.relations = append(b.relations, plan.RelationVersion{ID: r.ID, Version: r.Version})
+	}
+}
+
+func (b *binder) enter() error {
+	if b.depth++; b.depth > maxDepth {
+		return sqlerr.New(sqlerr.StatementTooComplex, "queries and views nest deeper than %d levels", maxDepth)
+	}
+	return nil
+}
+
+func (b *binder) leave() { b.depth-- }
+
+func (b *binder) statement(stmt ast.Statement) (*plan.Query, error) {
+	switch s := stmt.(type) {
+	case *ast.Select:
+		return b.query(s)
+	case *ast.Insert:
+		return b.insert(s)
+	case *ast.Update:
+		return b.update(s)
+	case *ast.Delete:
+		return b.delete(s)
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%T statements have no plan", stmt)
+}
+
+func (b *binder) query(s *ast.Select) (*plan.Query, error) {
+	r, err := b.selectStmt(s, &context{})
+	if err != nil {
+		return nil, err
+	}
+	q := &plan.Query{Root: r.node}
+	reorder := false
+	for i, c := range r.cols {
+		reorder = reorder || c.index != i
+		q.Output = append(q.Output, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull, Role: c.role})
+		q.StatusShown = q.StatusShown || c.status
+	}
+	if reorder {
+		p := &plan.Project{Child: r.node}
+		for i, c := range r.cols {
+			p.Values = append(p.Values, plan.NewColumn(r.node.Schema(), c.index))
+			p.Cols = append(p.Cols, q.Output[i])
+		}
+		q.Root = p
+	}
+	return q, nil
+}

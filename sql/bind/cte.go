@@ -1,0 +1,97 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// cte is a common table expression in reach, and those before it.
+type cte struct {
+	def    *ast.CTE
+	ctx    *context // where it was defined
+	next   *cte
+	shared *result // bound once, where it is read several times
+	many   bool
+}
+
+// with brings common table expressions into reach.
+func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
+	out := &context{frame: ctx.frame, ctes: ctx.ctes}
+	seen := map[string]bool{}
+	for i := range s.With.CTEs {
+		def := &s.With.CTEs[i]
+		if seen[def.Name] {
+			return nil, sqlerr.New(sqlerr.DuplicateObject, "WITH query name %q specified more than once", def.Name).At(def.Position())
+		}
+		seen[def.Name] = true
+		refs := references(s, def.Name)
+		if s.With.Recursive && references(def.Query, def.Name) > 0 {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "recursive queries are not supported").At(def.Position())
+		}
+		many := refs > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
+		out = &context{frame: ctx.frame, ctes: &cte{
+			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many,
+		}}
+	}
+	return out, nil
+}
+
+func references(n ast.Node, name string) int {
+	count := 0
+	ast.Walk(n, func(x ast.Node) bool {
+		if t, ok := x.(*ast.TableRef); ok && t.Name.Schema == "" && t.Name.Name == name {
+			count++
+		}
+		return true
+	})
+	return count
+}
+
+// cteRef reads a common table expression.
+func (b *binder) cteRef(c *cte, x *ast.TableRef, ctx *context) (*scope, error) {
+	r, err := b.cteResult(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.def.Columns) > len(r.cols) {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "WITH query %q has %d columns available but %d columns specified", c.def.Name, len(r.cols), len(c.def.Columns)).At(c.def.Position())
+	}
+	named := &result{node: r.node, cols: append([]output(nil), r.cols...)}
+	for i, n := range c.def.Columns {
+		named.cols[i].name = n.Name
+	}
+	return derived(named, c.def.Name, x.Alias, ctx)
+}
+
+func (b *binder) cteResult(c *cte) (*result, error) {
+	if c.shared != nil {
+		return c.shared, nil
+	}
+	r, err := b.selectStmt(c.def.Query, c.ctx)
+	if err != nil || !c.many || b.correlated(r.node) {
+		return r, err
+	}
+	b.nextShared++
+	c.shared = &result{node: &plan.Shared{Name: c.def.Name, ID: b.nextShared, Child: r.node}, cols: r.cols}
+	return c.shared, nil
+}
+
+// correlated reports whether a plan reads parameters that an Apply sets.
+func (b *binder) correlated(n plan.Node) bool {
+	found := false
+	plan.Visit(n, func(x plan.Node) {
+		for _, e := range x.Exprs() {
+			if e == nil {
+				continue
+			}
+			expr.Walk(e, func(y expr.Expr) bool {
+				p, ok := y.(*expr.Param)
+				found = found || ok && p.N > b.base
+				return !found
+			})
+		}
+	})
+	return found
+}

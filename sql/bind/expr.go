@@ -1,0 +1,360 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// clause is the place where an expression stands: what it may read and what may
+// be in it.
+type clause struct {
+	s       *scope
+	name    string    // "WHERE", for errors
+	group   *grouping // collects aggregates; nil where none may be
+	windows *windowing
+	sets    bool // set-returning functions may be
+	inAgg   bool
+}
+
+// expr binds an expression. Errors get the position of the innermost node.
+func (b *binder) expr(c *clause, e ast.Expr) (expr.Expr, error) {
+	out, err := b.exprNode(c, e)
+	if err != nil {
+		return nil, sqlerr.From(err).At(e.Position())
+	}
+	return out, nil
+}
+
+func (b *binder) exprs(c *clause, list []ast.Expr) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(list))
+	for i, e := range list {
+		var err error
+		if out[i], err = b.expr(c, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// boolExpr binds a condition.
+func (b *binder) boolExpr(c *clause, e ast.Expr) (expr.Expr, error) {
+	out, err := b.expr(c, e)
+	if err != nil {
+		return nil, err
+	}
+	if t := out.Type().OID; t != types.Bool && t != types.Unknown {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type boolean, not type %s", c.name, out.Type()).At(e.Position())
+	}
+	out, err = expr.Cast(out, types.Of(types.Bool), expr.Implicit)
+	if err != nil {
+		return nil, sqlerr.From(err).At(e.Position())
+	}
+	return out, nil
+}
+
+func (b *binder) exprNode(c *clause, e ast.Expr) (expr.Expr, error) {
+	switch x := e.(type) {
+	case *ast.ColumnRef:
+		return b.resolve(c.s, x)
+	case *ast.Literal:
+		return literal(x, false)
+	case *ast.Param:
+		return b.param(x)
+	case *ast.Unary:
+		return b.unary(c, x)
+	case *ast.Binary:
+		return b.binary(c, x)
+	case *ast.Logical:
+		return b.logical(c, x)
+	case *ast.Not:
+		arg, err := b.boolExpr(&clause{s: c.s, name: "NOT", group: c.group, windows: c.windows, sets: c.sets, inAgg: c.inAgg}, x.Arg)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewNot(arg)
+	case *ast.IsTest:
+		return b.isTest(c, x)
+	case *ast.FuncCall:
+		return b.call(c, x)
+	case *ast.Cast:
+		return b.cast(c, x)
+	case *ast.Case:
+		return b.caseExpr(c, x)
+	case *ast.Subquery:
+		return b.subquery(c, x)
+	case *ast.Collate:
+		return b.expr(c, x.Arg)
+	}
+	return b.predicate(c, e)
+}
+
+func (b *binder) predicate(c *clause, e ast.Expr) (expr.Expr, error) {
+	switch x := e.(type) {
+	case *ast.IsDistinct:
+		args, err := b.exprs(c, []ast.Expr{x.Left, x.Right})
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewIsDistinct(args[0], args[1], x.Not)
+	case *ast.Between:
+		args, err := b.exprs(c, []ast.Expr{x.Arg, x.Low, x.High})
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewBetween(args[0], args[1], args[2], x.Symmetric, x.Not)
+	case *ast.In:
+		return b.in(c, x)
+	case *ast.PatternMatch:
+		return b.pattern(c, x)
+	case *ast.Quantified:
+		return b.quantified(c, x)
+	}
+	return b.composite(c, e)
+}
+
+func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
+	switch x := e.(type) {
+	case *ast.Array:
+		elems, err := b.exprs(c, x.Elems)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewArray(elems)
+	case *ast.Subscript:
+		return b.subscript(c, x)
+	case *ast.Row:
+		fields, err := b.exprs(c, x.Elems)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewRow(fields)
+	case *ast.Default:
+		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
+	case *ast.FieldSelect:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")
+	case *ast.Star:
+		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
+	case *ast.NamedArg:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "named arguments are not supported").WithHint("Give the arguments in order.")
+	case *ast.GroupingSet:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPING SETS, ROLLUP and CUBE are not supported").
+			WithHint("Use UNION ALL of one query for each grouping.")
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "expressions of the form %T are not supported", e)
+}
+
+func literal(l *ast.Literal, negative bool) (expr.Expr, error) {
+	text := l.Text
+	if negative {
+		text = "-" + text
+	}
+	switch l.Kind {
+	case ast.NullLiteral:
+		return expr.NewNull(), nil
+	case ast.BoolLiteral:
+		return expr.NewConst(types.BoolDatum(l.Text == "true")), nil
+	case ast.StringLiteral:
+		return expr.NewLiteral(l.Text), nil
+	case ast.IntegerLiteral:
+		for _, t := range []types.OID{types.Int4, types.Int8} {
+			if d, err := types.Parse(types.Of(t), []byte(text), nil); err == nil {
+				return expr.NewConst(d), nil
+			}
+		}
+		fallthrough
+	case ast.DecimalLiteral:
+		d, err := types.Parse(types.Of(types.Numeric), []byte(text), nil)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewConst(d), nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "bit strings are not supported").At(l.Position())
+}
+
+func (b *binder) unary(c *clause, x *ast.Unary) (expr.Expr, error) {
+	if l, ok := x.Arg.(*ast.Literal); ok && x.Op.Name == "-" && (l.Kind == ast.IntegerLiteral || l.Kind == ast.DecimalLiteral) {
+		return literal(l, true)
+	}
+	arg, err := b.expr(c, x.Arg)
+	if err != nil {
+		return nil, err
+	}
+	out, err := expr.NewOperator(x.Op.Name, nil, arg)
+	if err != nil {
+		return nil, err
+	}
+	return out, b.boundUnary(x.Op.Name, out, arg)
+}
+
+func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
+	if l, ok := x.Left.(*ast.Row); ok {
+		if r, ok := x.Right.(*ast.Row); ok {
+			return b.rowCompare(c, x.Op.Name, l, r)
+		}
+	}
+	args, err := b.exprs(c, []ast.Expr{x.Left, x.Right})
+	if err != nil {
+		return nil, err
+	}
+	l, r := args[0], args[1]
+	switch x.Op.Name {
+	case "~", "!~", "~*", "!~*":
+		if l.Type().Kind() == types.KindBytes {
+			return expr.NewRegex(l, r, x.Op.Name[len(x.Op.Name)-1] == '*', x.Op.Name[0] == '!')
+		}
+	case "~~", "!~~":
+		return expr.NewLike(l, r, nil, false, x.Op.Name[0] == '!')
+	case "~~*", "!~~*":
+		return expr.NewLike(l, r, nil, true, x.Op.Name[0] == '!')
+	}
+	out, err := expr.NewOperator(x.Op.Name, l, r)
+	if err != nil {
+		return nil, err
+	}
+	return out, b.boundBinary(x.Op.Name, out, l, r)
+}
+
+func (b *binder) rowCompare(c *clause, op string, l, r *ast.Row) (expr.Expr, error) {
+	left, err := b.exprs(c, l.Elems)
+	if err != nil {
+		return nil, err
+	}
+	right, err := b.exprs(c, r.Elems)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewRowCompare(op, left, right)
+}
+
+func (b *binder) logical(c *clause, x *ast.Logical) (expr.Expr, error) {
+	inner := *c
+	inner.name = "AND"
+	if x.Op == ast.Or {
+		inner.name = "OR"
+	}
+	args := make([]expr.Expr, len(x.Args))
+	for i, a := range x.Args {
+		var err error
+		if args[i], err = b.boolExpr(&inner, a); err != nil {
+			return nil, err
+		}
+	}
+	if x.Op == ast.Or {
+		return expr.NewOr(args...)
+	}
+	return expr.NewAnd(args...)
+}
+
+func (b *binder) isTest(c *clause, x *ast.IsTest) (expr.Expr, error) {
+	arg, err := b.expr(c, x.Arg)
+	if err != nil {
+		return nil, err
+	}
+	switch x.Test {
+	case ast.IsNull:
+		return expr.NewIsNull(arg, x.Not)
+	case ast.IsTrue:
+		return expr.NewBoolTest(arg, expr.IsTrue, x.Not)
+	case ast.IsFalse:
+		return expr.NewBoolTest(arg, expr.IsFalse, x.Not)
+	default:
+		return expr.NewBoolTest(arg, expr.IsUnknown, x.Not)
+	}
+}
+
+func (b *binder) pattern(c *clause, x *ast.PatternMatch) (expr.Expr, error) {
+	args, err := b.exprs(c, []ast.Expr{x.Arg, x.Pattern})
+	if err != nil {
+		return nil, err
+	}
+	var escape expr.Expr
+	if x.Escape != nil {
+		if escape, err = b.expr(c, x.Escape); err != nil {
+			return nil, err
+		}
+	}
+	if x.Kind == ast.SimilarTo {
+		return expr.NewSimilar(args[0], args[1], escape, x.Not)
+	}
+	return expr.NewLike(args[0], args[1], escape, x.Kind == ast.ILike, x.Not)
+}
+
+func (b *binder) caseExpr(c *clause, x *ast.Case) (expr.Expr, error) {
+	var operand, otherwise expr.Expr
+	var err error
+	if x.Operand != nil {
+		if operand, err = b.expr(c, x.Operand); err != nil {
+			return nil, err
+		}
+	}
+	whens := make([]expr.When, len(x.Whens))
+	for i, w := range x.Whens {
+		if operand == nil {
+			inner := *c
+			inner.name = "CASE/WHEN"
+			whens[i].Cond, err = b.boolExpr(&inner, w.Cond)
+		} else {
+			whens[i].Cond, err = b.expr(c, w.Cond)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if whens[i].Result, err = b.expr(c, w.Result); err != nil {
+			return nil, err
+		}
+	}
+	if x.Else != nil {
+		if otherwise, err = b.expr(c, x.Else); err != nil {
+			return nil, err
+		}
+	}
+	return expr.NewCase(operand, whens, otherwise)
+}
+
+func (b *binder) subscript(c *clause, x *ast.Subscript) (expr.Expr, error) {
+	arg, err := b.expr(c, x.Arg)
+	if err != nil {
+		return nil, err
+	}
+	if !x.Slice {
+		index, err := b.expr(c, x.Index)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewSubscript(arg, []expr.Expr{index})
+	}
+	var lo, hi expr.Expr
+	if x.Lower != nil {
+		if lo, err = b.expr(c, x.Lower); err != nil {
+			return nil, err
+		}
+	}
+	if x.Upper != nil {
+		if hi, err = b.expr(c, x.Upper); err != nil {
+			return nil, err
+		}
+	}
+	return expr.NewSlice(arg, lo, hi)
+}
+
+func (b *binder) cast(c *clause, x *ast.Cast) (expr.Expr, error) {
+	t, err := typeOf(x.Type)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := x.Arg.(*ast.Array); ok && t.OID.IsArray() && len(a.Elems) == 0 {
+		return expr.NewArrayOf(types.Of(t.OID.Elem()), nil)
+	}
+	arg, err := b.expr(c, x.Arg)
+	if err != nil {
+		return nil, err
+	}
+	out, err := expr.Cast(arg, t, expr.Explicit)
+	if err != nil {
+		return nil, err
+	}
+	return out, b.boundCast(out, arg)
+}

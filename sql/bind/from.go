@@ -1,0 +1,345 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// from binds the FROM clause; no items give one row without columns.
+func (b *binder) from(items []ast.FromItem, ctx *context) (*scope, error) {
+	if len(items) == 0 {
+		return &scope{node: plan.OneRow(), ctx: ctx}, nil
+	}
+	var s *scope
+	for _, item := range items {
+		var err error
+		if s, err = b.crossJoin(s, item, ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// crossJoin adds an item to the scope of those before it.
+func (b *binder) crossJoin(left *scope, item ast.FromItem, ctx *context) (*scope, error) {
+	if left == nil {
+		return b.fromItem(item, nil, ctx)
+	}
+	if isLateral(item) {
+		return b.lateral(left, item, plan.ApplyLateral, ctx)
+	}
+	right, err := b.fromItem(item, left, ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.joined(left, right, &plan.Join{Kind: plan.InnerJoin}, ctx, itemPos(item))
+}
+
+// isLateral reports whether an item may read those before it. A function may
+// without saying so.
+func isLateral(item ast.FromItem) bool {
+	switch x := item.(type) {
+	case *ast.SubqueryRef:
+		return x.Lateral
+	case *ast.FuncRef:
+		return !isWindowFunc(x.Func)
+	}
+	return false
+}
+
+func itemPos(item ast.FromItem) int {
+	switch x := item.(type) {
+	case *ast.TableRef:
+		return x.Position()
+	case *ast.SubqueryRef:
+		return x.Position()
+	case *ast.FuncRef:
+		return x.Position()
+	case *ast.Join:
+		return x.Position()
+	}
+	return 0
+}
+
+func (b *binder) fromItem(item ast.FromItem, left *scope, ctx *context) (*scope, error) {
+	switch x := item.(type) {
+	case *ast.TableRef:
+		return b.tableRef(x, ctx)
+	case *ast.SubqueryRef:
+		inner := &context{frame: ctx.frame, ctes: ctx.ctes}
+		r, err := b.selectStmt(x.Query, inner)
+		if err != nil {
+			return nil, err
+		}
+		return derived(r, "", x.Alias, ctx)
+	case *ast.FuncRef:
+		return b.funcRef(x, ctx)
+	case *ast.Join:
+		return b.join(x, ctx)
+	}
+	_ = left
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%T in FROM is not supported", item)
+}
+
+// joined pairs two scopes.
+func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int) (*scope, error) {
+	for _, t := range right.tables {
+		if t.name != "" && left.hasTable(t.name) {
+			return nil, sqlerr.New(sqlerr.DuplicateObject, "table name %q specified more than once", t.name).At(pos)
+		}
+	}
+	j.Left, j.Right = left.node, right.node
+	node, to := plan.NewJoin(j)
+	return pairScopes(left, right, node, to, ctx), nil
+}
+
+func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *scope {
+	out := &scope{node: node, ctx: ctx, tables: append(slices.Clone(left.tables), right.tables...)}
+	width := len(left.node.Schema().Columns)
+	for _, c := range left.cols {
+		out.cols = append(out.cols, c.moved(to, 0))
+	}
+	for _, c := range right.cols {
+		out.cols = append(out.cols, c.moved(to, width))
+	}
+	return out
+}
+
+// moved returns the column at its place after a join; its status is not the
+// joined row's.
+func (c column) moved(to []int, shift int) column {
+	c.index = to[c.index+shift]
+	c.status = false
+	if c.approx != nil {
+		a := *c.approx
+		for _, p := range []*int{&a.lo, &a.hi, &a.state} {
+			if *p >= 0 {
+				*p = to[*p+shift]
+			}
+		}
+		c.approx = &a
+	}
+	return c
+}
+
+// lateral binds an item that reads those before it.
+func (b *binder) lateral(left *scope, item ast.FromItem, kind plan.ApplyKind, ctx *context) (*scope, error) {
+	f := &frame{parent: left}
+	left.ctx = ctx
+	right, err := b.fromItem(item, nil, &context{frame: f, ctes: ctx.ctes})
+	if err != nil {
+		return nil, err
+	}
+	if len(f.slots) == 0 {
+		k := plan.InnerJoin
+		if kind == plan.ApplyLateralLeft {
+			k = plan.LeftJoin
+		}
+		return b.joined(left, right, &plan.Join{Kind: k}, ctx, itemPos(item))
+	}
+	a := &plan.Apply{Kind: kind, Child: left.node, Subplan: right.node, Outer: f.outer, Slots: f.slots}
+	node, to := plan.NewLateral(a)
+	return pairScopes(left, right, node, to, ctx), nil
+}
+
+// tableRef binds a name in FROM: a common table expression, a relation, a side
+// relation or a virtual table.
+func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
+	if x.Name.Schema == "" {
+		for c := ctx.ctes; c != nil; c = c.next {
+			if c.def.Name == x.Name.Name {
+				return b.cteRef(c, x, ctx)
+			}
+		}
+	}
+	if rel := b.relation(x.Name); rel != nil {
+		return b.relationScope(rel, x.Alias, ctx)
+	}
+	if side := b.side(x.Name); side != nil {
+		return nodeScope(side, side.Name(), "public", x.Alias, false, ctx)
+	}
+	if v := b.virtual(x.Name); v != nil {
+		return nodeScope(&plan.VirtualScan{Table: v}, v.Name, v.Schema, x.Alias, false, ctx)
+	}
+	return nil, b.undefinedTable(x.Name)
+}
+
+func (b *binder) searchPath() []string {
+	if len(b.env.SearchPath) == 0 {
+		return []string{catalog.PublicSchema}
+	}
+	return b.env.SearchPath
+}
+
+func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
+	if n.Schema != "" {
+		return b.env.Snapshot.ByName(n.Schema, n.Name)
+	}
+	for _, s := range b.searchPath() {
+		if r := b.env.Snapshot.ByName(s, n.Name); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func (b *binder) virtual(n ast.ObjectName) *plan.VirtualTable {
+	if b.env.Virtual == nil {
+		return nil
+	}
+	if n.Schema != "" {
+		return b.env.Virtual.Lookup(n.Schema, n.Name)
+	}
+	path := b.searchPath()
+	if !slices.Contains(path, "pg_catalog") {
+		path = append([]string{"pg_catalog"}, path...)
+	}
+	for _, s := range path {
+		if v := b.env.Virtual.Lookup(s, n.Name); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// side finds the side relation of this name.
+func (b *binder) side(n ast.ObjectName) *plan.SideScan {
+	base, kind, ok := plan.SideName(n.Name)
+	if !ok {
+		return nil
+	}
+	n.Name = base
+	rel := b.relation(n)
+	switch {
+	case rel == nil:
+		return nil
+	case rel.Kind == catalog.KindStream && kind != plan.SideErrors:
+		b.use(rel)
+		return plan.NewSideScan(kind, rel, nil)
+	case rel.Kind == catalog.KindContinuousView && kind != plan.SideRejected:
+		stream := b.env.Snapshot.ByID(rel.ContinuousView.Stream)
+		if stream == nil {
+			return nil
+		}
+		b.use(rel)
+		b.use(stream)
+		return plan.NewSideScan(kind, stream, rel)
+	}
+	return nil
+}
+
+func (b *binder) undefinedTable(n ast.ObjectName) error {
+	name := n.Name
+	if n.Schema != "" {
+		name = n.Schema + "." + name
+	}
+	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name).At(n.Position())
+	var names []string
+	for _, r := range b.env.Snapshot.Relations() {
+		names = append(names, r.Name)
+	}
+	if b.env.Virtual != nil {
+		names = append(names, b.env.Virtual.Names()...)
+	}
+	if near := expr.NearestName(n.Name, names); near != "" {
+		err = err.WithHint("Perhaps you meant the relation %q.", near)
+	}
+	return err
+}
+
+// relationScope reads a relation of the catalog.
+func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *context) (*scope, error) {
+	b.use(rel)
+	switch rel.Kind {
+	case catalog.KindTable:
+		scan := &plan.TableScan{Table: rel}
+		for i := range rel.Columns {
+			scan.Columns = append(scan.Columns, i)
+		}
+		return nodeScope(scan, rel.Name, rel.Schema, alias, false, ctx)
+	case catalog.KindStream:
+		b.streamDerived = true
+		s, err := nodeScope(plan.NewStreamScan(rel), rel.Name, rel.Schema, alias, true, ctx)
+		if err == nil {
+			s.fold = &foldSource{stream: rel}
+		}
+		return s, err
+	case catalog.KindContinuousView:
+		return b.viewScope(rel, alias, ctx)
+	}
+	q, err := b.viewBody(rel.View.SQL)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	r, err := b.selectStmt(q, &context{})
+	if err != nil {
+		return nil, sqlerr.From(err).InContext("view %q", rel.Name)
+	}
+	for i := range r.cols {
+		if i < len(rel.Columns) {
+			r.cols[i].name = rel.Columns[i].Name
+		}
+	}
+	s, err := derived(r, rel.Name, alias, ctx)
+	if err == nil {
+		s.tables[0].schema = rel.Schema
+	}
+	return s, err
+}
+
+func (b *binder) viewBody(sql string) (*ast.Select, error) {
+	if b.env.Parse == nil {
+		return nil, sqlerr.New(sqlerr.InternalError, "views cannot be read without a parser")
+	}
+	return b.env.Parse(sql)
+}
+
+// nodeScope names the data columns of a scan.
+func nodeScope(n plan.Node, name, schema string, alias *ast.Alias, base bool, ctx *context) (*scope, error) {
+	r := &result{node: n}
+	for i, c := range n.Schema().Columns {
+		if c.Role == types.RoleData && !c.Hidden {
+			r.cols = append(r.cols, output{name: c.Name, typ: c.Type, index: i, notNull: c.NotNull})
+		}
+	}
+	s, err := derived(r, name, alias, ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.tables[0].schema, s.tables[0].base = schema, base
+	return s, nil
+}
+
+// derived makes a scope of a bound query, under its alias.
+func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, error) {
+	var renamed []ast.ColumnAlias
+	pos := 0
+	if alias != nil {
+		if alias.Name != "" {
+			name = alias.Name
+		}
+		renamed, pos = alias.Columns, alias.Position()
+	}
+	if len(renamed) > len(r.cols) {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", name, len(r.cols), len(renamed)).At(pos)
+	}
+	s := &scope{node: r.node, ctx: ctx, tables: []table{{name: name}}}
+	for i, c := range r.cols {
+		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx}
+		if i < len(renamed) {
+			col.name = renamed[i].Name
+		}
+		s.cols = append(s.cols, col)
+	}
+	return s, nil
+}

@@ -1,0 +1,240 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+var joinKinds = map[ast.JoinKind]plan.JoinKind{
+	ast.CrossJoin: plan.InnerJoin, ast.InnerJoin: plan.InnerJoin, ast.LeftJoin: plan.LeftJoin,
+	ast.RightJoin: plan.RightJoin, ast.FullJoin: plan.FullJoin,
+}
+
+// join binds left JOIN right.
+func (b *binder) join(x *ast.Join, ctx *context) (*scope, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	left, err := b.fromItem(x.Left, nil, ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s *scope
+	if isLateral(x.Right) && (x.Kind == ast.CrossJoin || x.Kind == ast.InnerJoin || x.Kind == ast.LeftJoin) {
+		s, err = b.lateralJoin(left, x, ctx)
+	} else {
+		s, err = b.plainJoin(left, x, ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if x.Alias != nil {
+		r := &result{node: s.node}
+		for _, c := range s.cols {
+			if !c.joined {
+				r.cols = append(r.cols, output{name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, approx: c.approx})
+			}
+		}
+		return derived(r, "", x.Alias, ctx)
+	}
+	return s, nil
+}
+
+func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
+	kind := plan.ApplyLateral
+	if x.Kind == ast.LeftJoin {
+		kind = plan.ApplyLateralLeft
+	}
+	s, err := b.lateral(left, x.Right, kind, ctx)
+	if err != nil {
+		return nil, err
+	}
+	if x.Natural || len(x.Using) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "USING and NATURAL are not supported with LATERAL").At(x.Position())
+	}
+	if x.On == nil {
+		return s, nil
+	}
+	if l, ok := x.On.(*ast.Literal); ok && l.Kind == ast.BoolLiteral && l.Text == "true" {
+		return s, nil
+	}
+	if kind == plan.ApplyLateralLeft {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "LEFT JOIN LATERAL needs ON true").
+			WithHint("Move the condition into the subquery.").At(x.On.Position())
+	}
+	cond, err := b.boolExpr(&clause{s: s, name: "JOIN/ON"}, x.On)
+	if err != nil {
+		return nil, err
+	}
+	s.node = &plan.Filter{Child: s.node, Cond: cond}
+	return s, nil
+}
+
+func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
+	right, err := b.fromItem(x.Right, left, ctx)
+	if err != nil {
+		return nil, err
+	}
+	j := &plan.Join{Kind: joinKinds[x.Kind]}
+	names := make([]string, 0, len(x.Using))
+	for _, u := range x.Using {
+		names = append(names, u.Name)
+	}
+	if x.Natural {
+		names = commonNames(left, right)
+	}
+	if len(names) > 0 {
+		return b.using(left, right, j, names, ctx, x.Position())
+	}
+	if x.On != nil {
+		// ON is bound over the columns of the plain join, before envelopes merge.
+		raw := rawPair(left, right, ctx)
+		cond, err := b.boolExpr(&clause{s: raw, name: "JOIN/ON"}, x.On)
+		if err != nil {
+			return nil, err
+		}
+		if has(cond, subqueryKind) {
+			return b.joinWithSubquery(left, right, j, cond, ctx, x)
+		}
+		j.On = cond
+	}
+	return b.joined(left, right, j, ctx, x.Position())
+}
+
+// rawPair is the scope of both sides' columns, left first.
+func rawPair(left, right *scope, ctx *context) *scope {
+	j := &plan.Join{Kind: plan.InnerJoin, Left: left.node, Right: right.node}
+	return pairScopes(left, right, j, identity(len(j.Schema().Columns)), ctx)
+}
+
+func identity(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// joinWithSubquery filters an inner join by a condition with subqueries.
+func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, _ expr.Expr, ctx *context, x *ast.Join) (*scope, error) {
+	if j.Kind != plan.InnerJoin {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "subqueries in the condition of an outer join are not supported").At(x.On.Position())
+	}
+	s, err := b.joined(left, right, j, ctx, x.Position())
+	if err != nil {
+		return nil, err
+	}
+	cond, err := b.boolExpr(&clause{s: s, name: "JOIN/ON"}, x.On)
+	if err != nil {
+		return nil, err
+	}
+	if cond, err = b.attach(&s.node, cond); err != nil {
+		return nil, err
+	}
+	s.node = &plan.Filter{Child: s.node, Cond: cond}
+	return s, nil
+}
+
+func commonNames(left, right *scope) []string {
+	var out []string
+	for _, c := range left.cols {
+		if c.joined || slices.Contains(out, c.name) {
+			continue
+		}
+		if slices.ContainsFunc(right.cols, func(r column) bool { return r.name == c.name && !r.joined }) {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+// using joins by equal names. The merged column comes first and stands for both.
+func (b *binder) using(left, right *scope, j *plan.Join, names []string, ctx *context, pos int) (*scope, error) {
+	var conds []expr.Expr
+	raw := rawPair(left, right, ctx)
+	width := len(left.node.Schema().Columns)
+	type pair struct{ l, r column }
+	var pairs []pair
+	for _, n := range names {
+		l, err := usingColumn(left, n, "left", pos)
+		if err != nil {
+			return nil, err
+		}
+		r, err := usingColumn(right, n, "right", pos)
+		if err != nil {
+			return nil, err
+		}
+		e, err := expr.NewOperator("=", raw.at(l.index), raw.at(r.index+width))
+		if err != nil {
+			return nil, sqlerr.From(err).At(pos)
+		}
+		conds = append(conds, e)
+		pairs = append(pairs, pair{*l, *r})
+	}
+	j.On = plan.And(conds)
+	j.Left, j.Right = left.node, right.node
+	node, to := plan.NewJoin(j)
+	s := pairScopes(left, right, node, to, ctx)
+	var merged []column
+	values, cols := passAll(s.node)
+	for i, p := range pairs {
+		c := p.l.moved(to, 0)
+		c.table = ""
+		switch j.Kind {
+		case plan.RightJoin:
+			c = p.r.moved(to, width)
+			c.table = ""
+		case plan.FullJoin:
+			v, err := expr.NewCoalesce(s.at(to[p.l.index]), s.at(to[p.r.index+width]))
+			if err != nil {
+				return nil, sqlerr.From(err).At(pos)
+			}
+			c = column{name: names[i], typ: v.Type(), index: len(values)}
+			values = append(values, v)
+			cols = append(cols, types.Column{Name: names[i], Type: v.Type()})
+		}
+		merged = append(merged, c)
+	}
+	if j.Kind == plan.FullJoin {
+		s.node = &plan.Project{Child: s.node, Values: values, Cols: cols}
+	}
+	for i := range s.cols {
+		if slices.Contains(names, s.cols[i].name) {
+			s.cols[i].joined = true
+		}
+	}
+	s.cols = append(merged, s.cols...)
+	return s, nil
+}
+
+func passAll(n plan.Node) ([]expr.Expr, []types.Column) {
+	s := n.Schema()
+	values := make([]expr.Expr, len(s.Columns))
+	for i := range values {
+		values[i] = plan.NewColumn(s, i)
+	}
+	return values, slices.Clone(s.Columns)
+}
+
+func usingColumn(s *scope, name, side string, pos int) (*column, error) {
+	var found *column
+	for i := range s.cols {
+		if s.cols[i].name != name || s.cols[i].joined {
+			continue
+		}
+		if found != nil {
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "common column name %q appears more than once in %s table", name, side).At(pos)
+		}
+		found = &s.cols[i]
+	}
+	if found == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q specified in USING clause does not exist in %s table", name, side).At(pos)
+	}
+	return found, nil
+}

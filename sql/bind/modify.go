@@ -1,0 +1,369 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// writable finds the relation that a statement writes.
+func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, error) {
+	rel := b.relation(n)
+	if rel == nil {
+		if b.virtual(n) != nil || b.side(n) != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s system relation %q", what, n.Name).At(n.Position())
+		}
+		return nil, b.undefinedTable(n)
+	}
+	switch rel.Kind {
+	case catalog.KindTable:
+	case catalog.KindStream:
+		if what != "insert into" {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s stream %q: events are facts and do not change", what, rel.Name).At(n.Position())
+		}
+	default:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s %s %q", what, rel.Kind, rel.Name).
+			WithHint("Insert into the stream that it reads.").At(n.Position())
+	}
+	b.use(rel)
+	return rel, nil
+}
+
+// insert binds INSERT into a table or a stream.
+func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
+	if x.OnConflict != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported").At(x.OnConflict.Position())
+	}
+	rel, err := b.writable(x.Table, "insert into")
+	if err != nil {
+		return nil, err
+	}
+	columns, err := insertColumns(rel, x)
+	if err != nil {
+		return nil, err
+	}
+	child, err := b.insertSource(rel, columns, x)
+	if err != nil {
+		return nil, err
+	}
+	return b.modify(plan.Insert, rel, child, x.Returning, x.Alias)
+}
+
+// insertColumns returns the columns that the source gives values for, in order.
+func insertColumns(rel *catalog.Relation, x *ast.Insert) ([]int, error) {
+	if len(x.Columns) == 0 {
+		return identity(len(rel.Columns)), nil
+	}
+	var out []int
+	for _, c := range x.Columns {
+		i, err := targetColumn(rel, c)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(out, i) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name).At(c.Position())
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func targetColumn(rel *catalog.Relation, c ast.Identifier) (int, error) {
+	i := rel.Column(c.Name)
+	if i >= 0 {
+		return i, nil
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", c.Name, rel.Name).At(c.Position())
+	var names []string
+	for _, k := range rel.Columns {
+		names = append(names, k.Name)
+	}
+	if near := expr.NearestName(c.Name, names); near != "" {
+		err = err.WithHint("Perhaps you meant the column %q.", near)
+	}
+	return 0, err
+}
+
+// insertSource binds the source and brings it to the target's columns.
+func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Insert) (plan.Node, error) {
+	if x.Source == nil {
+		row, err := b.fill(rel, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &plan.Values{Rows: [][]expr.Expr{row}, Columns: rel.Columns}, nil
+	}
+	source := *x.Source
+	if source.With == nil {
+		source.With = x.With
+	}
+	v, ok := source.Body.(*ast.Values)
+	if ok && source.With == nil && len(source.OrderBy) == 0 && source.Limit == nil && source.Offset == nil {
+		return b.insertValues(rel, columns, v, len(x.Columns) > 0)
+	}
+	want := make([]types.Type, len(columns))
+	for i, c := range columns {
+		want[i] = rel.Columns[c].Type
+	}
+	r, err := b.selectInto(&source, &context{}, want)
+	if err != nil {
+		return nil, err
+	}
+	if err := countColumns(len(r.cols), len(columns), len(x.Columns) > 0, x.Source.Position()); err != nil {
+		return nil, err
+	}
+	values, _ := r.values()
+	given := make([]expr.Expr, len(values))
+	for i, e := range values {
+		if given[i], err = b.assign(rel, columns[i], e); err != nil {
+			return nil, sqlerr.From(err).At(x.Source.Position())
+		}
+	}
+	row, err := b.fill(rel, columns[:len(given)], given)
+	if err != nil {
+		return nil, err
+	}
+	return &plan.Project{Child: r.node, Values: row, Cols: rel.Columns}, nil
+}
+
+func countColumns(have, want int, listed bool, pos int) error {
+	switch {
+	case have > want:
+		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(pos)
+	case have < want && listed:
+		return sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(pos)
+	}
+	return nil
+}
+
+// insertValues binds VALUES straight to the types of the columns.
+func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Values, listed bool) (plan.Node, error) {
+	s := &scope{node: plan.OneRow(), ctx: &context{}}
+	out := &plan.Values{Columns: rel.Columns}
+	width := len(v.Rows[0])
+	for _, row := range v.Rows {
+		if len(row) != width {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "VALUES lists must all be the same length").At(row[0].Position())
+		}
+		if err := countColumns(len(row), len(columns), listed, row[0].Position()); err != nil {
+			return nil, err
+		}
+		var given []expr.Expr
+		var to []int
+		for i, item := range row {
+			if _, ok := item.(*ast.Default); ok {
+				continue
+			}
+			e, err := b.expr(&clause{s: s, name: "VALUES"}, item)
+			if err == nil {
+				e, err = b.assign(rel, columns[i], e)
+			}
+			if err != nil {
+				return nil, sqlerr.From(err).At(item.Position())
+			}
+			given, to = append(given, e), append(to, columns[i])
+		}
+		full, err := b.fill(rel, to, given)
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, full)
+	}
+	r, err := b.valuesNode(&result{}, out)
+	if err != nil {
+		return nil, err
+	}
+	return r.node, nil
+}
+
+// assign casts a value for a column.
+func (b *binder) assign(rel *catalog.Relation, column int, e expr.Expr) (expr.Expr, error) {
+	c := rel.Columns[column]
+	out, err := expr.Cast(e, c.Type, expr.Assignment)
+	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.CannotCoerce || code == sqlerr.DatatypeMismatch) {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, c.Type, e.Type()).
+			WithHint("You will need to rewrite or cast the expression.")
+	}
+	return out, err
+}
+
+// fill returns a value for every column: the given ones, defaults, or NULL.
+func (b *binder) fill(rel *catalog.Relation, columns []int, given []expr.Expr) ([]expr.Expr, error) {
+	row := make([]expr.Expr, len(rel.Columns))
+	for i, c := range columns {
+		row[c] = given[i]
+	}
+	for i := range row {
+		if row[i] != nil {
+			continue
+		}
+		var err error
+		if row[i], err = b.defaultOf(rel, i); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error) {
+	t := rel.Columns[column].Type
+	if rel.Table == nil || rel.Table.Defaults[column] == "" {
+		return expr.NewConst(types.NullOf(t)), nil
+	}
+	body, err := b.viewBody("SELECT " + rel.Table.Defaults[column])
+	if err != nil {
+		return nil, err
+	}
+	core, ok := body.Body.(*ast.SelectCore)
+	if !ok || len(core.Targets) != 1 {
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "default of column %q is not an expression", rel.Columns[column].Name)
+	}
+	e, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: "DEFAULT"}, core.Targets[0].Expr)
+	if err != nil {
+		return nil, err
+	}
+	return b.assign(rel, column, e)
+}
+
+// modify builds the statement around the rows to write.
+func (b *binder) modify(kind plan.ModifyKind, rel *catalog.Relation, child plan.Node, returning []ast.Target, alias string) (*plan.Query, error) {
+	m := &plan.Modify{Kind: kind, Target: rel, Child: child}
+	q := &plan.Query{Root: m}
+	if len(returning) == 0 {
+		return q, nil
+	}
+	scan := &plan.Values{Columns: rel.Columns}
+	var a *ast.Alias
+	if alias != "" {
+		a = &ast.Alias{Name: alias}
+	}
+	s, err := nodeScope(scan, rel.Name, rel.Schema, a, false, &context{})
+	if err != nil {
+		return nil, err
+	}
+	sel := &selecting{b: b, s: s, core: &ast.SelectCore{Targets: returning}}
+	if err := sel.bindTargets(nil); err != nil {
+		return nil, err
+	}
+	for _, t := range sel.targets {
+		if has(t.e, subqueryKind) || has(t.e, setKind) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "subqueries in RETURNING are not supported").At(t.pos)
+		}
+		m.Returning = append(m.Returning, t.e)
+		m.Cols = append(m.Cols, types.Column{Name: t.name, Type: t.e.Type()})
+	}
+	q.Output = m.Cols
+	return q, nil
+}
+
+// modifyScope reads the rows of a table with their identity, filtered.
+func (b *binder) modifyScope(t ast.TableRef, where ast.Expr, what string) (*catalog.Relation, *scope, error) {
+	rel, err := b.writable(t.Name, what)
+	if err != nil {
+		return nil, nil, err
+	}
+	scan := &plan.TableScan{Table: rel, Columns: append(identity(len(rel.Columns)), plan.RowID)}
+	s, err := nodeScope(scan, rel.Name, rel.Schema, t.Alias, false, &context{})
+	if err != nil || where == nil {
+		return rel, s, err
+	}
+	cond, err := b.boolExpr(&clause{s: s, name: "WHERE"}, where)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cond, err = b.attach(&s.node, cond); err != nil {
+		return nil, nil, err
+	}
+	s.node = &plan.Filter{Child: s.node, Cond: cond}
+	return rel, s, nil
+}
+
+func (b *binder) update(x *ast.Update) (*plan.Query, error) {
+	if x.With != nil || len(x.From) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH and FROM are not supported in UPDATE").
+			WithHint("Use a subquery in SET or WHERE.").At(x.Position())
+	}
+	rel, s, err := b.modifyScope(x.Table, x.Where, "update")
+	if err != nil {
+		return nil, err
+	}
+	values := make([]expr.Expr, len(rel.Columns))
+	for i := range values {
+		values[i] = s.at(i)
+	}
+	for _, set := range x.Set {
+		if err := b.setColumns(rel, s, set, values); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.attachAll(&s.node, values); err != nil {
+		return nil, err
+	}
+	p := &plan.Project{Child: s.node}
+	p.Values = append([]expr.Expr{s.at(len(rel.Columns))}, values...)
+	p.Cols = append([]types.Column{s.node.Schema().Columns[len(rel.Columns)]}, rel.Columns...)
+	alias := ""
+	if x.Table.Alias != nil {
+		alias = x.Table.Alias.Name
+	}
+	return b.modify(plan.Update, rel, p, x.Returning, alias)
+}
+
+func (b *binder) setColumns(rel *catalog.Relation, s *scope, set ast.Assignment, values []expr.Expr) error {
+	items := []ast.Expr{set.Value}
+	if set.Multi || len(set.Columns) > 1 {
+		row, ok := set.Value.(*ast.Row)
+		if !ok || len(row.Elems) != len(set.Columns) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a row of as many values").At(set.Position())
+		}
+		items = row.Elems
+	}
+	for i, c := range set.Columns {
+		column, err := targetColumn(rel, c)
+		if err != nil {
+			return err
+		}
+		if _, ok := items[i].(*ast.Default); ok {
+			if values[column], err = b.defaultOf(rel, column); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := b.expr(&clause{s: s, name: "UPDATE"}, items[i])
+		if err == nil {
+			e, err = b.assign(rel, column, e)
+		}
+		if err != nil {
+			return sqlerr.From(err).At(items[i].Position())
+		}
+		values[column] = e
+	}
+	return nil
+}
+
+func (b *binder) delete(x *ast.Delete) (*plan.Query, error) {
+	if x.With != nil || len(x.Using) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH and USING are not supported in DELETE").
+			WithHint("Use a subquery in WHERE.").At(x.Position())
+	}
+	rel, s, err := b.modifyScope(x.Table, x.Where, "delete from")
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Project{Child: s.node, Values: []expr.Expr{s.at(len(rel.Columns))}}
+	p.Cols = []types.Column{s.node.Schema().Columns[len(rel.Columns)]}
+	for i := range rel.Columns {
+		p.Values = append(p.Values, s.at(i))
+		p.Cols = append(p.Cols, rel.Columns[i])
+	}
+	alias := ""
+	if x.Table.Alias != nil {
+		alias = x.Table.Alias.Name
+	}
+	return b.modify(plan.Delete, rel, p, x.Returning, alias)
+}

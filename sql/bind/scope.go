@@ -1,0 +1,285 @@
+package bind
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// column is a name that expressions may use, and where its value is.
+type column struct {
+	table   string
+	name    string
+	typ     types.Type
+	index   int // of the scope's node
+	notNull bool
+	role    types.Role
+	status  bool    // the unmodified _status of its relation
+	approx  *approx // of an approximate column
+	joined  bool    // stands for a column of USING: seen only with its table's name
+	hidden  bool    // not in *
+}
+
+// approx says where the bounds and the state of an approximate column are; -1
+// where there is none.
+type approx struct {
+	lo, hi, state int
+	bound         *agg.Bound // what made it, for combine
+	name          string
+}
+
+// table is one name of FROM.
+type table struct {
+	name   string
+	schema string // "" for what has no schema
+	base   bool   // a stream or a continuous view: * shows the envelope
+}
+
+// scope is the plan of FROM and the names it brings.
+type scope struct {
+	node   plan.Node
+	cols   []column
+	tables []table
+	ctx    *context
+	// fold describes the one stream that the rows come from, nil if it is not so.
+	fold *foldSource
+	// window is what window_start and window_end mean after GROUP BY tumble(...).
+	window *plan.WindowBound
+}
+
+// context is what a query inherits from the query around it.
+type context struct {
+	frame *frame
+	ctes  *cte
+}
+
+// frame is the border between a correlated subquery and the query around it:
+// outer columns cross it as parameters.
+type frame struct {
+	parent *scope
+	outer  []expr.Expr
+	slots  []int
+}
+
+// cross returns the parameter that stands for an expression of the outer query.
+func (b *binder) cross(f *frame, e expr.Expr) expr.Expr {
+	for i, o := range f.outer {
+		if o.String() == e.String() && o.Type() == e.Type() {
+			return &expr.Param{N: f.slots[i], Typ: e.Type()}
+		}
+	}
+	b.slots++
+	f.outer, f.slots = append(f.outer, e), append(f.slots, b.base+b.slots)
+	return &expr.Param{N: b.base + b.slots, Typ: e.Type()}
+}
+
+func (s *scope) envelope() int { return plan.EnvelopeAt(s.node.Schema()) }
+
+func (s *scope) at(i int) expr.Expr { return plan.NewColumn(s.node.Schema(), i) }
+
+// read returns the value of a column, and notes its bounds.
+func (b *binder) read(s *scope, c *column) expr.Expr {
+	e := s.at(c.index)
+	if c.approx != nil {
+		b.bounds[e] = interval{lo: s.boundAt(c.approx.lo, c.typ), hi: s.boundAt(c.approx.hi, c.typ), state: s.stateAt(c.approx), bound: c.approx.bound}
+	}
+	return e
+}
+
+func (s *scope) boundAt(i int, t types.Type) expr.Expr {
+	if i < 0 {
+		return &expr.Const{Datum: types.NullOf(t)}
+	}
+	return s.at(i)
+}
+
+func (s *scope) stateAt(a *approx) expr.Expr {
+	if a.state < 0 {
+		return nil
+	}
+	return s.at(a.state)
+}
+
+// resolve binds a column reference in this scope or one around it.
+func (b *binder) resolve(s *scope, ref *ast.ColumnRef) (expr.Expr, error) {
+	qualifier, name, err := splitRef(b.env.Snapshot.Database, ref)
+	if err != nil {
+		return nil, err
+	}
+	e, err := b.find(s, qualifier, name, ref)
+	if err != nil || e != nil {
+		return e, err
+	}
+	if ref.Pos != 0 {
+		return nil, b.undefinedColumn(s, qualifier, ref).At(ref.Position())
+	}
+	return nil, b.undefinedColumn(s, qualifier, ref)
+}
+
+// splitRef takes schema and database off a reference.
+func splitRef(database string, ref *ast.ColumnRef) (qualifier, name string, err error) {
+	p := ref.Parts
+	if len(p) == 4 && p[0] == database {
+		p = p[1:]
+	}
+	switch len(p) {
+	case 1:
+		return "", p[0], nil
+	case 2:
+		return p[0], p[1], nil
+	case 3:
+		return p[1], p[2], nil
+	}
+	return "", "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %s", strings.Join(ref.Parts, ".")).At(ref.Position())
+}
+
+// find looks a name up, level by level; nil where no level has it.
+func (b *binder) find(s *scope, qualifier, name string, ref *ast.ColumnRef) (expr.Expr, error) {
+	e, err := b.findHere(s, qualifier, name)
+	if err != nil {
+		return nil, sqlerr.From(err).At(ref.Position())
+	}
+	if e != nil || s.ctx == nil || s.ctx.frame == nil {
+		return e, nil
+	}
+	if qualifier != "" && s.hasTable(qualifier) {
+		return nil, nil
+	}
+	outer, err := b.find(s.ctx.frame.parent, qualifier, name, ref)
+	if err != nil || outer == nil {
+		return nil, err
+	}
+	return b.cross(s.ctx.frame, outer), nil
+}
+
+func (s *scope) hasTable(name string) bool {
+	return slices.ContainsFunc(s.tables, func(t table) bool { return t.name == name })
+}
+
+func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
+	var found *column
+	for i := range s.cols {
+		c := &s.cols[i]
+		if c.name != name || qualifier != "" && c.table != qualifier || qualifier == "" && c.joined {
+			continue
+		}
+		if found != nil {
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name)
+		}
+		found = c
+	}
+	if found != nil {
+		return b.read(s, found), nil
+	}
+	if qualifier != "" && !s.hasTable(qualifier) {
+		return nil, nil
+	}
+	if env := s.envelope(); env >= 0 {
+		for i, c := range plan.EnvelopeColumns() {
+			if c.Name == name {
+				return s.at(env + i), nil
+			}
+		}
+	}
+	if w := s.window; w != nil && qualifier == "" && (name == windowStart || name == windowEnd) {
+		c := *w
+		c.End = name == windowEnd
+		return &c, nil
+	}
+	return s.findBound(qualifier, name)
+}
+
+const (
+	windowStart = "window_start"
+	windowEnd   = "window_end"
+)
+
+// findBound resolves <column>_lo, <column>_hi and <column>__state.
+func (s *scope) findBound(qualifier, name string) (expr.Expr, error) {
+	for _, suffix := range []string{"__state", "_lo", "_hi"} {
+		base, ok := strings.CutSuffix(name, suffix)
+		if !ok {
+			continue
+		}
+		var found expr.Expr
+		for i := range s.cols {
+			c := &s.cols[i]
+			if c.name != base || c.approx == nil || qualifier != "" && c.table != qualifier || qualifier == "" && c.joined {
+				continue
+			}
+			if found != nil {
+				return nil, sqlerr.New(sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name)
+			}
+			switch suffix {
+			case "_lo":
+				found = s.boundAt(c.approx.lo, c.typ)
+			case "_hi":
+				found = s.boundAt(c.approx.hi, c.typ)
+			default:
+				found = s.boundAt(c.approx.state, types.Of(types.Sketch))
+			}
+		}
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, nil
+}
+
+func (b *binder) undefinedColumn(s *scope, qualifier string, ref *ast.ColumnRef) *sqlerr.Error {
+	known := false
+	for x := s; x != nil; x = outerScope(x) {
+		known = known || x.hasTable(qualifier)
+	}
+	if qualifier != "" && !known {
+		err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", qualifier)
+		var names []string
+		for x := s; x != nil; x = outerScope(x) {
+			for _, t := range x.tables {
+				names = append(names, t.name)
+			}
+		}
+		if near := expr.NearestName(qualifier, names); near != "" {
+			err = err.WithHint("Perhaps you meant to reference the table alias %q.", near)
+		}
+		return err
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteRef(ref))
+	var names []string
+	owner := map[string]string{}
+	for x := s; x != nil; x = outerScope(x) {
+		for _, c := range x.cols {
+			names = append(names, c.name)
+			if owner[c.name] == "" {
+				owner[c.name] = c.table
+			}
+		}
+	}
+	if near := expr.NearestName(ref.Name(), names); near != "" {
+		if t := owner[near]; t != "" {
+			near = t + "." + near
+		}
+		err = err.WithHint("Perhaps you meant to reference the column %q.", near)
+	}
+	return err
+}
+
+func outerScope(s *scope) *scope {
+	if s.ctx == nil || s.ctx.frame == nil {
+		return nil
+	}
+	return s.ctx.frame.parent
+}
+
+func quoteRef(ref *ast.ColumnRef) string {
+	if len(ref.Parts) == 1 {
+		return `"` + ref.Parts[0] + `"`
+	}
+	return strings.Join(ref.Parts, ".")
+}

@@ -1,0 +1,486 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// selectStmt binds a whole query.
+func (b *binder) selectStmt(s *ast.Select, ctx *context) (*result, error) {
+	return b.selectInto(s, ctx, nil)
+}
+
+// selectInto is selectStmt where untyped literals of column i become want[i].
+func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*result, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	if s.With != nil {
+		var err error
+		if ctx, err = b.with(s, ctx); err != nil {
+			return nil, err
+		}
+	}
+	var r *result
+	var keys []plan.SortKey
+	var err error
+	switch body := s.Body.(type) {
+	case *ast.SelectCore:
+		r, keys, err = b.core(body, s.OrderBy, ctx, want)
+	case *ast.Values:
+		if r, err = b.values(body, ctx, want); err == nil {
+			keys, err = b.sortOutput(r, s.OrderBy, ctx)
+		}
+	case *ast.SetOp:
+		if r, err = b.setOp(body, ctx, want); err == nil {
+			keys, err = b.sortOutput(r, s.OrderBy, ctx)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.limit(s, r, keys)
+}
+
+// limit adds LIMIT and OFFSET.
+func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey) (*result, error) {
+	if s.Limit == nil && s.Offset == nil {
+		return r, nil
+	}
+	l := &plan.Limit{Child: r.node}
+	var err error
+	if l.Count, err = b.rowCount(s.Limit, "LIMIT"); err != nil {
+		return nil, err
+	}
+	if l.Offset, err = b.rowCount(s.Offset, "OFFSET"); err != nil {
+		return nil, err
+	}
+	if s.WithTies {
+		if len(keys) == 0 {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "WITH TIES cannot be specified without ORDER BY clause")
+		}
+		l.Ties = keys
+	}
+	r.node = l
+	return r, nil
+}
+
+func (b *binder) rowCount(e ast.Expr, what string) (expr.Expr, error) {
+	if e == nil {
+		return nil, nil
+	}
+	v, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: what}, e)
+	if err != nil {
+		return nil, err
+	}
+	v, err = expr.Cast(v, types.Of(types.Int8), expr.Assignment)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type bigint", what).At(e.Position())
+	}
+	return v, nil
+}
+
+// target is one entry of the SELECT list, stars expanded.
+type target struct {
+	e       expr.Expr
+	name    string
+	pos     int
+	role    types.Role
+	status  bool
+	literal bool
+	lo, hi  expr.Expr // with bounds
+	state   expr.Expr
+	made    interval
+}
+
+// selecting is a SELECT while it is bound.
+type selecting struct {
+	b       *binder
+	core    *ast.SelectCore
+	s       *scope
+	where   expr.Expr
+	group   *grouping
+	windows *windowing
+	targets []target
+	having  expr.Expr
+	keys    []sortSpec
+	on      []expr.Expr // DISTINCT ON
+	node    plan.Node
+}
+
+// sortSpec is one key of ORDER BY: a target, or an expression of its own.
+type sortSpec struct {
+	key    plan.SortKey
+	target int // -1: key.Value
+	pos    int
+}
+
+// core binds SELECT … HAVING with its ORDER BY.
+func (b *binder) core(c *ast.SelectCore, order []ast.SortKey, ctx *context, want []types.Type) (*result, []plan.SortKey, error) {
+	s, err := b.from(c.From, ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.ctx = ctx
+	q := &selecting{b: b, core: c, s: s, group: &grouping{}, windows: &windowing{named: c.Windows}}
+	if c.Where != nil {
+		if q.where, err = b.boolExpr(&clause{s: s, name: "WHERE"}, c.Where); err != nil {
+			return nil, nil, err
+		}
+	}
+	steps := []func() error{
+		q.implicitWindow,
+		func() error { return q.bindTargets(want) },
+		q.bindGroupBy,
+		q.bindHaving,
+		func() error { return q.bindOrder(order) },
+		q.bindDistinctOn,
+		q.planGroups,
+		q.planWindows,
+		q.planSets,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return q.project()
+}
+
+// implicitWindow lets window_start and window_end mean GROUP BY tumble(...).
+func (q *selecting) implicitWindow() error {
+	for _, g := range q.core.GroupBy {
+		f, ok := g.(*ast.FuncCall)
+		if !ok || f.Name.Name != "tumble" || q.s.window != nil {
+			continue
+		}
+		e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY"}, f)
+		if err != nil {
+			return err
+		}
+		if w, ok := e.(*plan.WindowBound); ok {
+			q.s.window = w
+		}
+	}
+	return nil
+}
+
+func (q *selecting) clause(name string) *clause {
+	return &clause{s: q.s, name: name, group: q.group, windows: q.windows, sets: true}
+}
+
+func (q *selecting) bindTargets(want []types.Type) error {
+	for _, t := range q.core.Targets {
+		if star, ok := t.Expr.(*ast.Star); ok {
+			if err := q.star(star); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := q.b.expr(q.clause("SELECT"), t.Expr)
+		if err != nil {
+			return err
+		}
+		out := target{e: e, name: t.Alias, pos: t.Expr.Position()}
+		if out.name == "" {
+			out.name = columnName(t.Expr)
+		}
+		if unknown(e.Type()) {
+			to := types.Of(types.Text)
+			if i := len(q.targets); i < len(want) {
+				to = want[i]
+			}
+			out.literal = true
+			if out.e, err = expr.Cast(e, to, expr.Assignment); err != nil {
+				return sqlerr.From(err).At(out.pos)
+			}
+		}
+		q.describe(&out)
+		q.targets = append(q.targets, out)
+	}
+	return nil
+}
+
+// describe notes what is special about a target: bounds, and the status.
+func (q *selecting) describe(t *target) {
+	if in, ok := q.b.outputBounds(t.e); ok {
+		t.made, t.lo, t.hi, t.state = in, in.lo, in.hi, in.state
+	}
+	i, ok := plan.ColumnIndex(t.e)
+	if !ok {
+		return
+	}
+	if env := q.s.envelope(); env >= 0 && i == env+plan.EnvStatus {
+		t.status = true
+	}
+	if env := q.s.envelope(); env >= 0 && i >= env && i < env+plan.EnvColumns {
+		t.role = types.RoleEnvelope
+	}
+	for c := range q.s.cols {
+		if q.s.cols[c].index == i && q.s.cols[c].status && len(q.s.tables) == 1 {
+			t.status = true
+		}
+	}
+}
+
+// star expands * or t.*.
+func (q *selecting) star(x *ast.Star) error {
+	qualifier := ""
+	if n := len(x.Qualifier); n > 0 {
+		qualifier = x.Qualifier[n-1]
+		if !q.s.hasTable(qualifier) {
+			return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", qualifier).At(x.Position())
+		}
+	} else if len(q.s.tables) == 0 {
+		return sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(x.Position())
+	}
+	for i := range q.s.cols {
+		c := &q.s.cols[i]
+		if c.hidden || qualifier == "" && c.joined || qualifier != "" && c.table != qualifier {
+			continue
+		}
+		t := target{e: q.b.read(q.s, c), name: c.name, pos: x.Position()}
+		q.describe(&t)
+		t.role = c.role
+		q.targets = append(q.targets, t)
+	}
+	base := false
+	for _, t := range q.s.tables {
+		base = base || t.base && (qualifier == "" || t.name == qualifier)
+	}
+	env := q.s.envelope()
+	if !base || q.b.env.HideEnvelope || env < 0 || q.b.forView {
+		return nil
+	}
+	for i, c := range plan.EnvelopeColumns() {
+		if c.Hidden {
+			continue
+		}
+		q.targets = append(q.targets, target{e: q.s.at(env + i), name: c.Name, pos: x.Position(), role: c.Role, status: i == plan.EnvStatus})
+	}
+	return nil
+}
+
+// columnName is PostgreSQL's FigureColname.
+func columnName(e ast.Expr) string {
+	if name, _ := figureName(e); name != "" {
+		return name
+	}
+	return "?column?"
+}
+
+// figureName returns a name and how good it is: 2 for a column or function, 1
+// for a type.
+func figureName(e ast.Expr) (string, int) {
+	switch x := e.(type) {
+	case *ast.ColumnRef:
+		return x.Name(), 2
+	case *ast.FuncCall:
+		if x.SQLSyntax {
+			switch x.Name.Name {
+			case "user", "current_role", "session_user", "current_catalog":
+				return x.Name.Name, 2
+			}
+		}
+		return x.Name.Name, 2
+	case *ast.Subscript:
+		return figureName(x.Arg)
+	case *ast.FieldSelect:
+		return x.Field, 2
+	case *ast.Collate:
+		return figureName(x.Arg)
+	case *ast.Cast:
+		if name, strength := figureName(x.Arg); strength == 2 {
+			return name, 2
+		}
+		return x.Type.Name.Name, 1
+	case *ast.Case:
+		if x.Else != nil {
+			if name, strength := figureName(x.Else); strength == 2 {
+				return name, 2
+			}
+		}
+		return "case", 1
+	case *ast.Array:
+		return "array", 2
+	case *ast.Row:
+		return "row", 2
+	case *ast.Subquery:
+		return subqueryName(x)
+	case *ast.Literal:
+		if x.Kind == ast.BoolLiteral {
+			return "bool", 1
+		}
+	}
+	return "", 0
+}
+
+func subqueryName(x *ast.Subquery) (string, int) {
+	switch x.Kind {
+	case ast.ExistsSubquery:
+		return "exists", 2
+	case ast.ArraySubquery:
+		return "array", 2
+	}
+	if c, ok := x.Query.Body.(*ast.SelectCore); ok && len(c.Targets) > 0 {
+		if c.Targets[0].Alias != "" {
+			return c.Targets[0].Alias, 2
+		}
+		return figureName(c.Targets[0].Expr)
+	}
+	return "", 0
+}
+
+func (q *selecting) bindHaving() error {
+	if q.core.Having == nil {
+		return nil
+	}
+	q.group.grouped = q.group.grouped || len(q.group.calls) > 0
+	var err error
+	c := q.clause("HAVING")
+	c.windows, c.sets = nil, false
+	q.having, err = q.b.boolExpr(c, q.core.Having)
+	if err == nil && !q.group.used() {
+		q.group.grouped = true
+		q.group.calls = append(q.group.calls, q.b.countRows())
+	}
+	return err
+}
+
+// bindGroupBy binds the keys: positions, names of the output, or expressions.
+func (q *selecting) bindGroupBy() error {
+	if q.core.GroupDistinct {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "GROUP BY DISTINCT is not supported")
+	}
+	for _, g := range q.core.GroupBy {
+		items := []ast.Expr{g}
+		if row, ok := g.(*ast.Row); ok && !row.Explicit {
+			items = row.Elems
+		}
+		for _, item := range items {
+			e, err := q.groupKey(item)
+			if err != nil {
+				return err
+			}
+			q.addKey(e)
+			q.pairWindow(e)
+		}
+	}
+	q.group.grouped = len(q.core.GroupBy) > 0
+	return nil
+}
+
+func (q *selecting) addKey(e expr.Expr) {
+	for _, k := range q.group.keys {
+		if expr.Equal(k, e) && k.Type() == e.Type() {
+			return
+		}
+	}
+	name := ""
+	if i, ok := plan.ColumnIndex(e); ok {
+		name = q.s.node.Schema().Columns[i].Name
+	}
+	q.group.keys = append(q.group.keys, e)
+	q.group.keyCols = append(q.group.keyCols, types.Column{Name: name, Type: e.Type()})
+}
+
+// pairWindow groups by both ends of a window where one is a key: they say the same.
+func (q *selecting) pairWindow(e expr.Expr) {
+	src := q.s.fold
+	w, ok := e.(*plan.WindowBound)
+	if ok {
+		other := *w
+		other.End = !w.End
+		q.addKey(&other)
+		return
+	}
+	if src == nil || src.values == nil {
+		return
+	}
+	i, ok := plan.ColumnIndex(e)
+	if !ok {
+		return
+	}
+	if w, ok = src.values[i].(*plan.WindowBound); !ok {
+		return
+	}
+	for j, v := range src.values {
+		if o, ok := v.(*plan.WindowBound); ok && j != i && o.Size == w.Size && o.Offset == w.Offset {
+			q.addKey(q.s.at(j))
+		}
+	}
+}
+
+func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
+	t, err := q.namedTarget(item, "GROUP BY", true)
+	if err != nil {
+		return nil, err
+	}
+	if t >= 0 {
+		e := q.targets[t].e
+		if has(e, aggPlaceholder) {
+			return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(q.targets[t].pos)
+		}
+		if has(e, windowPlaceholder) {
+			return nil, sqlerr.New(sqlerr.GroupingError, "window functions are not allowed in GROUP BY").At(q.targets[t].pos)
+		}
+		return e, nil
+	}
+	e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY"}, item)
+	if err != nil {
+		return nil, err
+	}
+	return expr.ResolveUnknown(e)
+}
+
+// namedTarget finds the target that a position or a bare name means; -1 for none.
+// In GROUP BY a column of FROM comes first, in ORDER BY the output's name.
+func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (int, error) {
+	if l, ok := item.(*ast.Literal); ok {
+		if l.Kind != ast.IntegerLiteral {
+			return -1, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", what).At(l.Position())
+		}
+		return position(l, len(q.targets), what)
+	}
+	ref, ok := item.(*ast.ColumnRef)
+	if !ok || len(ref.Parts) != 1 {
+		return -1, nil
+	}
+	if columnsFirst {
+		if e, err := q.b.findHere(q.s, "", ref.Name()); e != nil || err != nil {
+			return -1, nil // an ambiguity is reported when the name is bound
+		}
+	}
+	found := -1
+	for i := range q.targets {
+		if q.targets[i].name != ref.Name() {
+			continue
+		}
+		if found >= 0 && !expr.Equal(q.targets[found].e, q.targets[i].e) {
+			return -1, sqlerr.New(sqlerr.AmbiguousColumn, "%s %q is ambiguous", what, ref.Name()).At(ref.Position())
+		}
+		if found < 0 {
+			found = i
+		}
+	}
+	return found, nil
+}
+
+func position(l *ast.Literal, n int, what string) (int, error) {
+	p := 0
+	for _, d := range strings.TrimLeft(l.Text, "0") {
+		if p = p*10 + int(d-'0'); p > n {
+			break
+		}
+	}
+	if p < 1 || p > n {
+		return -1, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %s is not in select list", what, l.Text).At(l.Position())
+	}
+	return p - 1, nil
+}

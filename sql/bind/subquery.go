@@ -1,0 +1,195 @@
+package bind
+
+import (
+	"fmt"
+
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// subquery binds (query), EXISTS (query) and ARRAY(query).
+func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
+	f := &frame{parent: c.s}
+	r, err := b.selectStmt(x.Query, c.s.below(f))
+	if err != nil {
+		return nil, err
+	}
+	a := &plan.Apply{Kind: plan.ApplyScalar}
+	switch x.Kind {
+	case ast.ExistsSubquery:
+		a.Kind = plan.ApplyExists
+		a.Column = types.Column{Name: "exists", Type: types.Of(types.Bool)}
+	default:
+		if len(r.cols) != 1 {
+			return nil, oneColumn(len(r.cols))
+		}
+		a.Column = types.Column{Name: r.cols[0].name, Type: r.cols[0].typ}
+		if x.Kind == ast.ArraySubquery {
+			return b.arrayOf(c, r, f, x.Position())
+		}
+	}
+	return b.applied(a, r, f, x.Position()), nil
+}
+
+func oneColumn(n int) error {
+	if n == 0 {
+		return sqlerr.New(sqlerr.SyntaxError, "subquery must return a column")
+	}
+	return sqlerr.New(sqlerr.SyntaxError, "subquery must return only one column")
+}
+
+// below is the context of a subquery of this scope.
+func (s *scope) below(f *frame) *context {
+	c := &context{frame: f}
+	if s.ctx != nil {
+		c.ctes = s.ctx.ctes
+	}
+	return c
+}
+
+// applied returns the placeholder of an Apply.
+func (b *binder) applied(a *plan.Apply, r *result, f *frame, pos int) expr.Expr {
+	a.Subplan, a.Slots = r.visible(), f.slots
+	b.nextShared++
+	p := &placeholder{
+		id: b.nextShared, kind: subqueryKind, typ: a.Column.Type, pos: pos,
+		text: fmt.Sprint(b.nextShared), apply: a,
+	}
+	if a.Arg != nil {
+		p.args = append(p.args, a.Arg)
+	}
+	p.args = append(p.args, f.outer...)
+	return p
+}
+
+func (b *binder) arrayOf(_ *clause, r *result, f *frame, pos int) (expr.Expr, error) {
+	t := r.cols[0].typ
+	array := t.OID.ArrayOf()
+	if array == 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", t)
+	}
+	a := &plan.Apply{Kind: plan.ApplyArray, Column: types.Column{Name: "array", Type: types.Of(array)}}
+	return b.applied(a, r, f, pos), nil
+}
+
+// in binds x IN (list) and x IN (query).
+func (b *binder) in(c *clause, x *ast.In) (expr.Expr, error) {
+	if x.Query != nil {
+		e, err := b.inQuery(c, x.Arg, x.Query, x.Position())
+		if err != nil || !x.Not {
+			return e, err
+		}
+		return expr.NewNot(e)
+	}
+	if row, ok := x.Arg.(*ast.Row); ok {
+		return b.rowIn(c, row, x)
+	}
+	arg, err := b.expr(c, x.Arg)
+	if err != nil {
+		return nil, err
+	}
+	list, err := b.exprs(c, x.List)
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewIn(arg, list, x.Not)
+}
+
+func (b *binder) rowIn(c *clause, row *ast.Row, x *ast.In) (expr.Expr, error) {
+	var any []expr.Expr
+	for _, item := range x.List {
+		other, ok := item.(*ast.Row)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "IN list must hold rows").At(item.Position())
+		}
+		e, err := b.rowCompare(c, "=", row, other)
+		if err != nil {
+			return nil, err
+		}
+		any = append(any, e)
+	}
+	e := any[0]
+	if len(any) > 1 {
+		var err error
+		if e, err = expr.NewOr(any...); err != nil {
+			return nil, err
+		}
+	}
+	if x.Not {
+		return expr.NewNot(e)
+	}
+	return e, nil
+}
+
+func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (expr.Expr, error) {
+	if _, ok := left.(*ast.Row); ok {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "IN with a row and a subquery is not supported").
+			WithHint("Use EXISTS with a comparison of each column.")
+	}
+	arg, err := b.expr(c, left)
+	if err != nil {
+		return nil, err
+	}
+	f := &frame{parent: c.s}
+	ctx := c.s.below(f)
+	r, err := b.selectStmt(query, ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) != 1 {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
+	}
+	t, err := expr.CommonType("IN", arg, r.sample(0))
+	if err != nil {
+		return nil, err
+	}
+	if arg, err = expr.Cast(arg, t, expr.Implicit); err != nil {
+		return nil, err
+	}
+	if r, err = b.coerce(r, []types.Type{t}, expr.Implicit, nil); err != nil {
+		return nil, err
+	}
+	a := &plan.Apply{Kind: plan.ApplyIn, Arg: arg, Column: types.Column{Name: "in", Type: types.Of(types.Bool)}}
+	return b.applied(a, r, f, pos), nil
+}
+
+// quantified binds left op ANY|ALL (array or query).
+func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
+	if x.Query != nil && x.Op.Name == "=" && !x.All {
+		return b.inQuery(c, x.Left, x.Query, x.Position())
+	}
+	if x.Query != nil && x.Op.Name == "<>" && x.All {
+		e, err := b.inQuery(c, x.Left, x.Query, x.Position())
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewNot(e)
+	}
+	left, err := b.expr(c, x.Left)
+	if err != nil {
+		return nil, err
+	}
+	if x.Query == nil {
+		array, err := b.expr(c, x.Array)
+		if err != nil {
+			return nil, err
+		}
+		return expr.NewAnyAll(x.Op.Name, left, array, x.All)
+	}
+	f := &frame{parent: c.s}
+	r, err := b.selectStmt(x.Query, c.s.below(f))
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) != 1 {
+		return nil, oneColumn(len(r.cols))
+	}
+	array, err := b.arrayOf(c, r, f, x.Position())
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewAnyAll(x.Op.Name, left, array, x.All)
+}

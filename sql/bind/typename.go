@@ -1,0 +1,60 @@
+package bind
+
+import (
+	"strconv"
+
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// TypeOf resolves a type as written.
+func TypeOf(n *ast.TypeName) (types.Type, error) { return typeOf(n) }
+
+func typeOf(n *ast.TypeName) (types.Type, error) {
+	t, err := elementType(n)
+	if err != nil {
+		return t, sqlerr.From(err).At(n.Position())
+	}
+	if len(n.ArrayBounds) == 0 {
+		return t, nil
+	}
+	a := t.OID.ArrayOf()
+	if a == 0 {
+		return t, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", t).At(n.Position())
+	}
+	return types.Of(a), nil
+}
+
+func elementType(n *ast.TypeName) (types.Type, error) {
+	if s := n.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {
+		return types.Type{}, sqlerr.New(sqlerr.UndefinedObject, "type \"%s.%s\" does not exist", s, n.Name.Name)
+	}
+	var mods []int32
+	for _, m := range n.Modifiers {
+		l, ok := m.(*ast.Literal)
+		u, neg := m.(*ast.Unary)
+		if neg && u.Op.Name == "-" {
+			l, ok = u.Arg.(*ast.Literal)
+		}
+		if !ok || l == nil || l.Kind != ast.IntegerLiteral {
+			return types.Type{}, sqlerr.New(sqlerr.SyntaxError, "type modifiers must be simple constants or identifiers")
+		}
+		v, err := strconv.ParseInt(l.Text, 10, 32)
+		if err != nil {
+			return types.Type{}, sqlerr.New(sqlerr.InvalidParameterValue, "invalid type modifier")
+		}
+		if neg {
+			v = -v
+		}
+		mods = append(mods, int32(v))
+	}
+	if n.Name.Name == "interval" && (n.IntervalFields != "" || len(mods) > 0) {
+		precision := -1
+		if len(mods) > 0 {
+			precision = int(mods[0])
+		}
+		return types.IntervalType(n.IntervalFields, precision)
+	}
+	return types.ByName(n.Name.Name, mods...)
+}

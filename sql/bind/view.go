@@ -1,0 +1,256 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// ViewPlan is a bound continuous view: what partitions keep, and what readers
+// make of it.
+type ViewPlan struct {
+	Stream *catalog.Relation
+	Fold   *plan.Fold
+	// Having admits groups when they are read; over the columns of Fold.Layout().
+	Having expr.Expr
+	// Output holds the values of the view's columns, over those of Fold.Layout().
+	Output  []expr.Expr
+	Columns []types.Column
+}
+
+// ContinuousView binds the body of CREATE CONTINUOUS VIEW. names renames the
+// columns; nil keeps those of the body.
+func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPlan, error) {
+	b := newBinder(env, nil, 0)
+	v, _, err := b.viewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	if b.maxParam > 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", b.maxParam)
+	}
+	if len(names) > len(v.Columns) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns").At(names[len(v.Columns)].Position())
+	}
+	for i, n := range names {
+		v.Columns[i].Name = n.Name
+	}
+	seen := map[string]bool{}
+	for _, c := range v.Columns {
+		if seen[c.Name] {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
+		}
+		seen[c.Name] = true
+	}
+	return v, nil
+}
+
+// ViewOf binds a continuous view of the catalog again.
+func ViewOf(env *Env, rel *catalog.Relation) (*ViewPlan, error) {
+	b := newBinder(env, nil, 0)
+	body, err := b.viewBody(rel.ContinuousView.SQL)
+	if err != nil {
+		return nil, err
+	}
+	v, _, err := b.viewPlan(body)
+	if err != nil {
+		return nil, err
+	}
+	for i := range v.Columns {
+		if i < len(rel.Columns) {
+			v.Columns[i].Name = rel.Columns[i].Name
+		}
+	}
+	return v, nil
+}
+
+// viewPlan binds a body and takes its plan apart: a projection of an optional
+// filter of a fold.
+func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
+	core, err := checkViewBody(body)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.forView = true
+	defer func() { b.forView = false }()
+	r, err := b.selectStmt(&ast.Select{Pos: body.Pos, Body: core}, &context{})
+	if err != nil {
+		return nil, nil, err
+	}
+	project, ok := r.node.(*plan.Project)
+	if !ok {
+		return nil, nil, notFoldable()
+	}
+	v := &ViewPlan{}
+	child := project.Child
+	if f, ok := child.(*plan.Filter); ok {
+		v.Having, child = f.Cond, f.Child
+	}
+	scan, ok := child.(*plan.FoldScan)
+	if !ok {
+		return nil, nil, notFoldable()
+	}
+	v.Fold, v.Stream = scan.Fold, scan.Fold.Stream
+	for _, c := range r.cols {
+		v.Output = append(v.Output, project.Values[c.index])
+		v.Columns = append(v.Columns, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull})
+	}
+	return v, r, v.check(core)
+}
+
+func notFoldable() error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view must aggregate one stream").
+		WithHint("Use GROUP BY or an aggregate such as count(*) over a stream or TUMBLE(stream, ...).")
+}
+
+// checkViewBody refuses the clauses that a view cannot keep up to date.
+func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
+	refuse := func(pos int, what, hint string) error {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported in a continuous view", what).WithHint("%s", hint).At(pos)
+	}
+	const later = "Use it in the query that reads the view."
+	core, ok := body.Body.(*ast.SelectCore)
+	switch {
+	case !ok:
+		return nil, refuse(body.Position(), "UNION, INTERSECT, EXCEPT or VALUES", "Create one view for each SELECT.")
+	case body.With != nil:
+		return nil, refuse(body.With.Position(), "WITH", later)
+	case len(body.OrderBy) > 0:
+		return nil, refuse(body.OrderBy[0].Expr.Position(), "ORDER BY", later)
+	case body.Limit != nil:
+		return nil, refuse(body.Limit.Position(), "LIMIT", later)
+	case body.Offset != nil:
+		return nil, refuse(body.Offset.Position(), "OFFSET", later)
+	case core.Distinct:
+		return nil, refuse(core.Position(), "DISTINCT", "Use GROUP BY.")
+	case len(core.From) != 1:
+		return nil, refuse(core.Position(), "a FROM clause without exactly one stream", "Read one stream; join in the query that reads the view.")
+	}
+	switch f := core.From[0].(type) {
+	case *ast.Join:
+		return nil, refuse(f.Position(), "a join", "Join in the query that reads the view.")
+	case *ast.SubqueryRef:
+		return nil, refuse(f.Position(), "a subquery", "Read the stream itself.")
+	}
+	var err error
+	ast.WalkExprs(core, func(e ast.Expr) bool {
+		switch x := e.(type) {
+		case *ast.Subquery:
+			err = refuse(x.Position(), "a subquery", later)
+		case *ast.In:
+			if x.Query != nil {
+				err = refuse(x.Position(), "a subquery", later)
+			}
+		case *ast.Quantified:
+			if x.Query != nil {
+				err = refuse(x.Position(), "a subquery", later)
+			}
+		case *ast.FuncCall:
+			if x.Over != nil {
+				err = refuse(x.Position(), "a window function", later)
+			}
+			if len(x.OrderBy) > 0 {
+				err = refuse(x.Position(), "ORDER BY in an aggregate", later)
+			}
+		}
+		return err == nil
+	})
+	return core, err
+}
+
+// check refuses what would not be a function of the log alone.
+func (v *ViewPlan) check(core *ast.SelectCore) error {
+	exprs := append([]expr.Expr{v.Fold.Filter, v.Having}, v.Fold.Keys...)
+	for _, s := range v.Fold.States {
+		exprs = append(append(exprs, s.Filter), s.Inputs...)
+	}
+	for _, e := range append(exprs, v.Output...) {
+		if e == nil {
+			continue
+		}
+		if err := checkStable(e, core); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStable refuses functions whose value changes without the events changing.
+// What depends on TimeZone alone is fine: it is frozen with the view.
+func checkStable(e expr.Expr, core *ast.SelectCore) error {
+	bad := ""
+	pos := 0
+	ast.WalkExprs(core, func(x ast.Expr) bool {
+		if f, ok := x.(*ast.FuncCall); ok && bad == "" && changing[f.Name.Name] {
+			bad, pos = f.Name.Name, f.Position()
+		}
+		return true
+	})
+	if bad == "" && e.Volatility() == expr.Volatile {
+		bad = e.String()
+	}
+	if bad == "" {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidObjectDefinition, "%s is not allowed in a continuous view, because its value changes over time", bad).
+		WithHint("A view depends on its events alone. Use the event time, or call the function in the query that reads the view.").At(pos)
+}
+
+// changing are the stable functions that read the clock or the session.
+var changing = map[string]bool{
+	"now": true, "current_timestamp": true, "current_date": true, "current_time": true, "localtime": true,
+	"localtimestamp": true, "transaction_timestamp": true, "statement_timestamp": true, "clock_timestamp": true,
+	"timeofday": true, "current_user": true, "session_user": true, "user": true, "current_role": true,
+	"current_setting": true, "current_schema": true, "current_catalog": true, "current_database": true,
+	"random": true, "gen_random_uuid": true, "version": true, "pg_backend_pid": true,
+}
+
+// viewScope reads a continuous view: its body over its own states.
+func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context) (*scope, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
+	body, err := b.viewBody(rel.ContinuousView.SQL)
+	if err != nil {
+		return nil, err
+	}
+	_, r, err := b.viewPlan(body)
+	if err != nil {
+		return nil, sqlerr.From(err).InContext("continuous view %q", rel.Name)
+	}
+	b.streamDerived = true
+	r.node = overView(r.node, rel)
+	for i := range r.cols {
+		if i < len(rel.Columns) {
+			r.cols[i].name = rel.Columns[i].Name
+		}
+	}
+	s, err := derived(r, rel.Name, alias, ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.tables[0].schema, s.tables[0].base = rel.Schema, true
+	return s, nil
+}
+
+// overView makes the fold scans of a plan read a view's states.
+func overView(n plan.Node, rel *catalog.Relation) plan.Node {
+	if f, ok := n.(*plan.FoldScan); ok {
+		c := *f
+		c.View = rel
+		return &c
+	}
+	children := n.Children()
+	if len(children) == 0 {
+		return n
+	}
+	out := make([]plan.Node, len(children))
+	for i, c := range children {
+		out[i] = overView(c, rel)
+	}
+	return n.WithChildren(out)
+}

@@ -1,0 +1,99 @@
+package parse
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+)
+
+// createSink parses CREATE SINK name FROM relation | AS query INTO kind (target) [WITH (options)].
+func (p *parser) createSink(t *token) (ast.Statement, error) {
+	s := &ast.CreateSink{Pos: ast.Pos(t.char)}
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
+		return nil, err
+	}
+	if s.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if p.acceptWord("from") {
+		name, err := p.objectName()
+		if err != nil {
+			return nil, err
+		}
+		s.From = &name
+	} else {
+		if err := p.expectWord("as"); err != nil {
+			return nil, err
+		}
+		if s.Query, s.Source, err = p.sinkQuery(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.expectWord("into"); err != nil {
+		return nil, err
+	}
+	if s.Kind, err = p.simpleName(); err != nil {
+		return nil, err
+	}
+	if p.isPunct("(") {
+		if s.Target, err = p.optionList(); err != nil {
+			return nil, err
+		}
+	}
+	s.Options, err = p.withOptions()
+	return s, err
+}
+
+// sinkQuery parses a query in parentheses, so that its end is plain to see.
+func (p *parser) sinkQuery() (*ast.Select, string, error) {
+	if err := p.expectPunct("("); err != nil {
+		return nil, "", err
+	}
+	q, source, err := p.parseQuerySource()
+	if err != nil {
+		return nil, "", err
+	}
+	return q, source, p.expectPunct(")")
+}
+
+// createSchema parses CREATE SCHEMA.
+func (p *parser) createSchema(t *token) (ast.Statement, error) {
+	s := &ast.CreateSchema{Pos: ast.Pos(t.char)}
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
+		return nil, err
+	}
+	if s.Name, err = p.simpleName(); err != nil {
+		return nil, err
+	}
+	if p.acceptWord("authorization") { // there is one owner
+		_, err = p.simpleName()
+	}
+	return s, err
+}
+
+// createDatabase parses CREATE DATABASE name [[WITH] option [=] value ...].
+func (p *parser) createDatabase(t *token) (ast.Statement, error) {
+	s := &ast.CreateDatabase{Pos: ast.Pos(t.char)}
+	var err error
+	if s.Name, err = p.simpleName(); err != nil {
+		return nil, err
+	}
+	p.acceptWord("with")
+	for !p.atEnd() {
+		o := ast.Option{Pos: p.pos()}
+		if o.Name, err = p.label(); err != nil {
+			return nil, err
+		}
+		if p.acceptWord("limit") { // CONNECTION LIMIT
+			o.Name += "_limit"
+		}
+		if p.isOp("=") {
+			p.at++
+		}
+		if o.Value, err = p.settingValue(); err != nil {
+			return nil, err
+		}
+		s.Options = append(s.Options, o)
+	}
+	return s, nil
+}

@@ -1,0 +1,215 @@
+package parse
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+)
+
+// create parses the statements that start with CREATE.
+func (p *parser) create(t *token) (ast.Statement, error) {
+	orReplace := p.acceptWords("or", "replace")
+	p.acceptWord("global", "local")
+	temporary := p.acceptWord("temp", "temporary")
+	unlogged := p.acceptWord("unlogged")
+	switch {
+	case p.acceptWord("view"):
+		return p.createView(t, orReplace, temporary)
+	case p.acceptWords("continuous", "view"):
+		return p.createContinuousView(t, orReplace)
+	case p.isWord("materialized"):
+		return nil, unsupported(p.cur(), "CREATE MATERIALIZED VIEW").WithHint("Use CREATE CONTINUOUS VIEW.")
+	case orReplace:
+		return nil, p.errorHere()
+	case p.acceptWord("table"):
+		return p.createTable(t, temporary, unlogged)
+	case temporary || unlogged:
+		return nil, p.errorHere()
+	case p.acceptWord("stream"):
+		return p.createStream(t)
+	case p.acceptWord("sink"):
+		return p.createSink(t)
+	case p.acceptWord("schema"):
+		return p.createSchema(t)
+	case p.acceptWord("database"):
+		return p.createDatabase(t)
+	case p.isWord("index", "unique", "sequence", "type", "domain", "function", "procedure", "trigger",
+		"extension", "role", "user", "aggregate", "operator", "rule", "policy", "publication",
+		"subscription", "collation", "cast", "server", "foreign", "tablespace", "event", "language"):
+		return nil, unsupported(p.cur(), "CREATE "+upper(p.cur().text))
+	}
+	return nil, p.errorHere()
+}
+
+// createTable parses CREATE TABLE name (columns) or AS query.
+func (p *parser) createTable(t *token, temporary, unlogged bool) (ast.Statement, error) {
+	s := &ast.CreateTable{Pos: ast.Pos(t.char), Temporary: temporary, Unlogged: unlogged}
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
+		return nil, err
+	}
+	if s.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if p.isPunct("(") && !p.isColumnNameList() {
+		elements := tableElements{}
+		if err := p.tableElements(&elements, false); err != nil {
+			return nil, err
+		}
+		s.Columns, s.Constraints = elements.columns, elements.constraints
+		if p.isWord("inherits", "partition", "using", "tablespace", "on") {
+			return nil, unsupported(p.cur(), "this clause of CREATE TABLE")
+		}
+		s.Options, err = p.withOptions()
+		return s, err
+	}
+	if p.isPunct("(") {
+		if s.ColumnNames, err = p.columnNames(); err != nil {
+			return nil, err
+		}
+	}
+	if s.Options, err = p.withOptions(); err != nil {
+		return nil, err
+	}
+	if err := p.expectWord("as"); err != nil {
+		return nil, err
+	}
+	if s.As, err = p.parseQuery(); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.acceptWords("with", "no", "data"):
+		s.WithNoData = true
+	case p.acceptWords("with", "data"):
+	}
+	return s, nil
+}
+
+// isColumnNameList tells (a, b) AS query from (a int, b int).
+func (p *parser) isColumnNameList() bool {
+	return p.peek(1).isColumnID() && (p.peek(2).isPunct(",") || p.peek(2).isPunct(")"))
+}
+
+// tableElements are what stands in the parentheses of CREATE TABLE and CREATE STREAM.
+type tableElements struct {
+	columns     []ast.ColumnDef
+	constraints []ast.Constraint
+	watermark   *ast.Watermark
+}
+
+func (p *parser) tableElements(e *tableElements, stream bool) error {
+	if err := p.expectPunct("("); err != nil {
+		return err
+	}
+	if p.acceptPunct(")") {
+		return nil
+	}
+	err := p.commaList(func() error {
+		switch {
+		case stream && p.isWords("watermark", "for"):
+			return p.watermark(e)
+		case p.isWord("constraint", "primary", "unique", "check", "foreign", "exclude"):
+			c, err := p.tableConstraint()
+			e.constraints = append(e.constraints, c)
+			return err
+		case p.isWord("like"):
+			return unsupported(p.cur(), "LIKE in CREATE TABLE")
+		}
+		c, err := p.columnDef()
+		e.columns = append(e.columns, c)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.expectPunct(")")
+}
+
+// columnDef parses name type [constraints].
+func (p *parser) columnDef() (ast.ColumnDef, error) {
+	c := ast.ColumnDef{Pos: p.pos()}
+	var err error
+	if c.Name, err = p.simpleName(); err != nil {
+		return c, err
+	}
+	if c.Type, err = p.typeName(); err != nil {
+		return c, err
+	}
+	for {
+		done, err := p.columnConstraint(&c)
+		if done || err != nil {
+			return c, err
+		}
+	}
+}
+
+// columnConstraint parses one constraint; true where none follows.
+func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
+	if p.acceptWord("constraint") { // a column constraint's name has no use
+		if _, err := p.simpleName(); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case p.acceptWords("not", "null"):
+		c.NotNull = true
+	case p.acceptWord("null"):
+	case p.acceptWord("unique"):
+		c.Unique = true
+	case p.isWord("primary"):
+		c.PrimaryKey = true
+		err = p.expectWords("primary", "key")
+	case p.acceptWord("default"):
+		c.Default, err = p.parseExpr(levelOperator)
+	case p.acceptWord("check"):
+		c.Check, err = p.parenthesisedExpr()
+	case p.acceptWord("collate"):
+		var name ast.ObjectName
+		name, err = p.objectName()
+		c.Collation = &name
+	case p.isWord("references", "generated"):
+		return false, unsupported(p.cur(), upper(p.cur().text))
+	default:
+		return true, nil
+	}
+	return false, err
+}
+
+func (p *parser) parenthesisedExpr() (ast.Expr, error) {
+	if err := p.expectPunct("("); err != nil {
+		return nil, err
+	}
+	e, err := p.parseExpr(0)
+	if err != nil {
+		return nil, err
+	}
+	return e, p.expectPunct(")")
+}
+
+// tableConstraint parses [CONSTRAINT name] PRIMARY KEY|UNIQUE|CHECK.
+func (p *parser) tableConstraint() (ast.Constraint, error) {
+	c := ast.Constraint{Pos: p.pos()}
+	var err error
+	if p.acceptWord("constraint") {
+		if c.Name, err = p.simpleName(); err != nil {
+			return c, err
+		}
+	}
+	switch {
+	case p.isWord("primary"):
+		c.Kind = ast.PrimaryKeyConstraint
+		if err := p.expectWords("primary", "key"); err != nil {
+			return c, err
+		}
+		c.Columns, err = p.columnNames()
+	case p.acceptWord("unique"):
+		c.Kind = ast.UniqueConstraint
+		c.Columns, err = p.columnNames()
+	case p.acceptWord("check"):
+		c.Kind = ast.CheckConstraint
+		c.Check, err = p.parenthesisedExpr()
+	case p.isWord("foreign", "exclude"):
+		return c, unsupported(p.cur(), "this constraint")
+	default:
+		return c, p.errorHere()
+	}
+	return c, err
+}

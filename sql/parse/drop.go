@@ -1,0 +1,87 @@
+package parse
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+)
+
+// objectKind reads the words that name a kind of object; "" where there are none.
+func (p *parser) objectKind() ast.ObjectKind {
+	switch {
+	case p.acceptWords("continuous", "view"):
+		return ast.ContinuousViewObject
+	case p.acceptWord("table"):
+		return ast.TableObject
+	case p.acceptWord("stream"):
+		return ast.StreamObject
+	case p.acceptWord("view"):
+		return ast.ViewObject
+	case p.acceptWord("sink"):
+		return ast.SinkObject
+	case p.acceptWord("schema"):
+		return ast.SchemaObject
+	case p.acceptWord("database"):
+		return ast.DatabaseObject
+	case p.acceptWord("column"):
+		return ast.ColumnObject
+	}
+	return ""
+}
+
+// drop parses DROP.
+func (p *parser) drop(t *token) (ast.Statement, error) {
+	first := p.cur()
+	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
+	if s.Kind == "" || s.Kind == ast.ColumnObject {
+		if first.isWord("index", "sequence", "type", "domain", "function", "materialized", "role", "user",
+			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
+			return nil, unsupported(first, "DROP "+upper(first.text))
+		}
+		return nil, syntaxError(p.src, first)
+	}
+	var err error
+	if s.IfExists, err = p.ifExists(); err != nil {
+		return nil, err
+	}
+	name := func() error {
+		n, err := p.objectName()
+		s.Names = append(s.Names, n)
+		return err
+	}
+	if s.Kind == ast.DatabaseObject {
+		return s, name()
+	}
+	if err := p.commaList(name); err != nil {
+		return nil, err
+	}
+	s.Cascade = p.cascade()
+	return s, nil
+}
+
+// comment parses COMMENT ON kind name IS 'text'.
+func (p *parser) comment(t *token) (ast.Statement, error) {
+	if err := p.expectWord("on"); err != nil {
+		return nil, err
+	}
+	first := p.cur()
+	s := &ast.CommentOn{Pos: ast.Pos(t.char), Kind: p.objectKind()}
+	if s.Kind == "" {
+		return nil, unsupported(first, "COMMENT ON this kind of object")
+	}
+	var err error
+	if s.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if err := p.expectWord("is"); err != nil {
+		return nil, err
+	}
+	if p.acceptWord("null") {
+		return s, nil
+	}
+	text := p.cur()
+	if text.kind != tokString {
+		return nil, p.errorHere()
+	}
+	p.at++
+	s.Comment = &text.text
+	return s, nil
+}

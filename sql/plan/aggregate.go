@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// AggCall is one aggregate of an Aggregate or a window.
+type AggCall struct {
+	Name     string
+	Bound    agg.Bound
+	Args     []expr.Expr // one for each of Bound.Inputs, cast
+	Filter   expr.Expr
+	OrderBy  []SortKey // the order in which rows are folded
+	Distinct bool
+	// Combine merges portable states of Bound.State, the values of Args[0],
+	// instead of folding values: combine(c).
+	Combine bool
+	Column  types.Column // of the value
+}
+
+// String returns canonical text; equal text means an equal value.
+func (a *AggCall) String() string {
+	var b strings.Builder
+	b.WriteString(a.Name)
+	b.WriteByte('(')
+	if a.Distinct {
+		b.WriteString("DISTINCT ")
+	}
+	if len(a.Args) == 0 {
+		b.WriteByte('*')
+	}
+	for i, x := range a.Args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(x.String())
+	}
+	if len(a.OrderBy) > 0 {
+		b.WriteString(" ORDER BY " + sortText(a.OrderBy))
+	}
+	b.WriteByte(')')
+	if a.Filter != nil {
+		fmt.Fprintf(&b, " FILTER (WHERE %s)", a.Filter)
+	}
+	return b.String()
+}
+
+// Same reports whether two calls have the same value.
+func (a *AggCall) Same(o *AggCall) bool {
+	return a.String() == o.String() && a.Bound.State.Identity() == o.Bound.State.Identity() &&
+		a.Bound.Final.String() == o.Bound.Final.String() && a.Combine == o.Combine
+}
+
+// Aggregate groups rows. Its columns are the keys, the values of Aggs, then,
+// hidden, lo, hi and state of each approximate one, then the values of Envelope.
+// Without Keys it yields exactly one row unless Grouped is set.
+type Aggregate struct {
+	Child    Node
+	Keys     []expr.Expr
+	KeyCols  []types.Column
+	Aggs     []AggCall
+	Envelope []AggCall // how the envelope of a group comes from its rows; set by NewAggregate
+	Grouped  bool      // GROUP BY was given, so no rows make no groups
+}
+
+// NewAggregate builds a grouping, and the envelope of its groups where the child
+// has one.
+func NewAggregate(child Node, keys []expr.Expr, keyCols []types.Column, aggs []AggCall, grouped bool) *Aggregate {
+	a := &Aggregate{Child: child, Keys: keys, KeyCols: keyCols, Aggs: aggs, Grouped: grouped}
+	if at := EnvelopeAt(child.Schema()); at >= 0 {
+		for i, c := range EnvelopeColumns() {
+			a.Envelope = append(a.Envelope, AggCall{
+				Name: "envelope", Bound: envelopeRules[i].Bound(),
+				Args: []expr.Expr{NewColumn(child.Schema(), at+i)}, Column: c,
+			})
+		}
+	}
+	return a
+}
+
+// Bounds returns the columns of lo, hi and state of aggregate i, or -1s.
+func (a *Aggregate) Bounds(i int) (lo, hi, state int) {
+	at := len(a.Keys) + len(a.Aggs)
+	for j := range a.Aggs {
+		if !a.Aggs[j].Bound.Final.Approximate() {
+			continue
+		}
+		if j == i {
+			return at, at + 1, at + 2
+		}
+		at += 3
+	}
+	return -1, -1, -1
+}
+
+// Schema implements Node.
+func (a *Aggregate) Schema() *types.Schema {
+	s := &types.Schema{Columns: append([]types.Column(nil), a.KeyCols...)}
+	for i := range a.Aggs {
+		s.Columns = append(s.Columns, a.Aggs[i].Column)
+	}
+	for i := range a.Aggs {
+		c := a.Aggs[i].Column
+		if !a.Aggs[i].Bound.Final.Approximate() {
+			continue
+		}
+		s.Columns = append(s.Columns, BoundColumns(c)...)
+	}
+	for i := range a.Envelope {
+		s.Columns = append(s.Columns, a.Envelope[i].Column)
+	}
+	return s
+}
+
+// BoundColumns returns the hidden columns that go with an approximate one.
+func BoundColumns(c types.Column) []types.Column {
+	return []types.Column{
+		{Name: c.Name + "_lo", Type: c.Type, Role: types.RoleBound, Hidden: true},
+		{Name: c.Name + "_hi", Type: c.Type, Role: types.RoleBound, Hidden: true},
+		{Name: c.Name + "__state", Type: types.Of(types.Sketch), Role: types.RoleState, Hidden: true},
+	}
+}
+
+// Children implements Node.
+func (a *Aggregate) Children() []Node { return []Node{a.Child} }
+
+// WithChildren implements Node.
+func (a *Aggregate) WithChildren(c []Node) Node {
+	n := *a
+	n.Child = c[0]
+	return &n
+}
+
+// Exprs implements Node.
+func (a *Aggregate) Exprs() []expr.Expr {
+	out := append([]expr.Expr(nil), a.Keys...)
+	return append(append(out, callExprs(a.Aggs)...), callExprs(a.Envelope)...)
+}
+
+func callExprs(calls []AggCall) []expr.Expr {
+	var out []expr.Expr
+	for i := range calls {
+		out = append(append(append(out, calls[i].Args...), calls[i].Filter), sortExprs(calls[i].OrderBy)...)
+	}
+	return out
+}
+
+func withCallExprs(calls []AggCall, e []expr.Expr) ([]AggCall, []expr.Expr) {
+	out := append([]AggCall(nil), calls...)
+	for i := range out {
+		n := len(out[i].Args)
+		out[i].Args, out[i].Filter, e = e[:n:n], e[n], e[n+1:]
+		k := len(out[i].OrderBy)
+		out[i].OrderBy, e = withSortExprs(out[i].OrderBy, e[:k]), e[k:]
+	}
+	return out, e
+}
+
+// WithExprs implements Node.
+func (a *Aggregate) WithExprs(e []expr.Expr) Node {
+	n := *a
+	n.Keys, e = e[:len(a.Keys):len(a.Keys)], e[len(a.Keys):]
+	n.Aggs, e = withCallExprs(a.Aggs, e)
+	n.Envelope, _ = withCallExprs(a.Envelope, e)
+	return &n
+}

@@ -1,0 +1,32 @@
+package plan
+
+import (
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Query is a bound statement that yields or writes rows.
+type Query struct {
+	Root Node
+	// Output are the columns that the client sees; they are the first columns of
+	// the root's rows. What follows is for the session's own use.
+	Output []types.Column
+	// StatusShown is true where an output column is the unmodified _status of the
+	// result's relation, so that partial rows are labelled (L-7).
+	StatusShown bool
+	// StreamDerived is true where a row may come from a stream.
+	StreamDerived bool
+	// Params are the types of $1, $2, ….
+	Params []types.Type
+	// Slots is how many parameters follow Params for the use of Apply.
+	Slots int
+	// Relations are those the plan was made from; it is valid while they have
+	// these versions.
+	Relations []RelationVersion
+}
+
+// RelationVersion is one version of a relation.
+type RelationVersion struct {
+	ID      id.Relation
+	Version uint64
+}

@@ -1,0 +1,17 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// VirtualTable is a table whose rows are computed when it is read.
+type VirtualTable struct {
+	Schema, Name string
+	OID          uint32
+	Columns      []types.Column
+	// Rows computes all rows for a statement.
+	Rows func(ctx context.Context, ec *expr.Context) ([]*types.Batch, error)
+}

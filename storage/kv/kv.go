@@ -1,0 +1,219 @@
+// Package kv is the door to Pebble as a key-value store: ordered keys, atomic
+// batches, snapshots. It knows nothing of what the keys mean.
+//
+// A Store is safe for concurrent use. It starts Pebble's own background
+// goroutines, which Close ends.
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/vfs"
+)
+
+// Config of a store. The zero value of a field means its default.
+type Config struct {
+	FS            vfs.FS       // default: the operating system's
+	Logger        *slog.Logger // default: silent
+	CacheBytes    int64        // block cache; default 64 MiB
+	MemTableBytes uint64       // default 32 MiB
+}
+
+// Store is an ordered, durable map from bytes to bytes.
+type Store struct {
+	db *pebble.DB
+}
+
+// Open opens or creates the store in dir.
+func Open(dir string, cfg Config) (*Store, error) {
+	cache := pebble.NewCache(orDefault(cfg.CacheBytes, 64<<20))
+	defer cache.Unref()
+	opts := &pebble.Options{
+		Cache:                       cache,
+		MemTableSize:                orDefault(cfg.MemTableBytes, 32<<20),
+		MemTableStopWritesThreshold: 4,
+		FormatMajorVersion:          pebble.FormatColumnarBlocks,
+		Logger:                      logger{cfg.Logger},
+	}
+	if cfg.FS != nil {
+		opts.FS = cfg.FS
+	}
+	opts.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
+	db, err := pebble.Open(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("open key-value store: %w", classify(err))
+	}
+	return &Store{db: db}, nil
+}
+
+func orDefault[T comparable](v, def T) T {
+	var zero T
+	if v == zero {
+		return def
+	}
+	return v
+}
+
+// classify maps Pebble's corruption to ours.
+func classify(err error) error {
+	if pebble.IsCorruptionError(err) {
+		return fmt.Errorf("%w: %w", storage.ErrCorrupt, err)
+	}
+	return err
+}
+
+// Close flushes and closes the store. Snapshots and iterators must be closed before.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Get returns a copy of the value of key; ok is false if there is none.
+func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
+	return get(s.db, key)
+}
+
+func get(r pebble.Reader, key []byte) ([]byte, bool, error) {
+	v, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, classify(err)
+	}
+	out := append([]byte(nil), v...)
+	return out, true, closer.Close()
+}
+
+// Scan calls fn for each pair in [from, to) in key order until fn returns an
+// error, which it returns. The slices are valid during the call only.
+func (s *Store) Scan(from, to []byte, fn func(key, value []byte) error) error {
+	return scan(s.db, from, to, fn)
+}
+
+func scan(r pebble.Reader, from, to []byte, fn func(key, value []byte) error) (err error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		return classify(err)
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return classify(err)
+		}
+		if err := fn(it.Key(), v); err != nil {
+			return err
+		}
+	}
+	return classify(it.Error())
+}
+
+// Snapshot is the store as it was at one moment. Close it.
+type Snapshot struct {
+	s *pebble.Snapshot
+}
+
+// Snapshot returns the store as it is now.
+func (s *Store) Snapshot() *Snapshot { return &Snapshot{s.db.NewSnapshot()} }
+
+// Close releases the snapshot.
+func (s *Snapshot) Close() error { return s.s.Close() }
+
+// Get is Store.Get at the snapshot's moment.
+func (s *Snapshot) Get(key []byte) (value []byte, ok bool, err error) { return get(s.s, key) }
+
+// Scan is Store.Scan at the snapshot's moment.
+func (s *Snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error {
+	return scan(s.s, from, to, fn)
+}
+
+// Batch is a set of changes that take effect together or not at all.
+type Batch struct {
+	b *pebble.Batch
+}
+
+// NewBatch returns an empty batch.
+func (s *Store) NewBatch() *Batch { return &Batch{s.db.NewBatch()} }
+
+// NewIndexedBatch returns an empty batch that can be read: Get and Scan see the
+// store with the batch's changes in it.
+func (s *Store) NewIndexedBatch() *Batch { return &Batch{s.db.NewIndexedBatch()} }
+
+// Get is Store.Get through the changes of an indexed batch.
+func (b *Batch) Get(key []byte) (value []byte, ok bool, err error) { return get(b.b, key) }
+
+// Scan is Store.Scan through the changes of an indexed batch. fn must not change
+// the batch.
+func (b *Batch) Scan(from, to []byte, fn func(key, value []byte) error) error {
+	return scan(b.b, from, to, fn)
+}
+
+// Empty reports whether the batch changes nothing.
+func (b *Batch) Empty() bool { return b.b.Empty() }
+
+// Set sets key to value.
+func (b *Batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }
+
+// Delete removes key.
+func (b *Batch) Delete(key []byte) error { return b.b.Delete(key, nil) }
+
+// DeleteRange removes every key in [from, to).
+func (b *Batch) DeleteRange(from, to []byte) error { return b.b.DeleteRange(from, to, nil) }
+
+// Bytes returns the size of the batch so far.
+func (b *Batch) Bytes() int { return b.b.Len() }
+
+// Commit makes the changes visible and, if durable, waits until they survive a
+// power cut. Changes that are not durable survive in the order of their commits.
+// The batch must not be used again.
+func (b *Batch) Commit(durable bool) error {
+	opt := pebble.NoSync
+	if durable {
+		opt = pebble.Sync
+	}
+	if err := b.b.Commit(opt); err != nil {
+		return fmt.Errorf("commit: %w", classify(err))
+	}
+	return b.b.Close()
+}
+
+// Discard drops the changes.
+func (b *Batch) Discard() { _ = b.b.Close() }
+
+// Flush makes everything committed so far durable.
+func (s *Store) Flush() error { return s.db.LogData(nil, pebble.Sync) }
+
+// DiskBytes returns the space that the store takes.
+func (s *Store) DiskBytes() uint64 { return s.db.Metrics().DiskSpaceUsage() }
+
+// PrefixEnd returns the first key after every key that starts with prefix, or
+// nil if there is none.
+func PrefixEnd(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		end[i]++
+		if end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+// logger sends Pebble's messages to slog. Pebble calls Fatalf when it cannot go
+// on; it expects not to return.
+type logger struct{ l *slog.Logger }
+
+func (l logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(format string, args ...any) {
+	if l.l != nil {
+		l.l.Error("key-value store", slog.String("message", fmt.Sprintf(format, args...)))
+	}
+}
+
+func (l logger) Fatalf(format string, args ...any) {
+	panic(fmt.Sprintf("key-value store: "+format, args...))
+}

@@ -1,0 +1,80 @@
+// Package vfs is the door to Pebble's file systems: the real one, one in memory,
+// one in memory that crashes, and one that fails on demand. The log and the
+// key-value store take an FS so that the same code runs on all of them.
+package vfs
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+)
+
+// FS is a file system; File an open file of it.
+type (
+	FS   = vfs.FS
+	File = vfs.File
+)
+
+// CategoryLog labels the writes of the partition log in disk statistics.
+const CategoryLog = vfs.DiskWriteCategory("tally-log")
+
+// OS returns the operating system's file system.
+func OS() FS { return vfs.Default }
+
+// Memory returns an empty file system in memory.
+func Memory() FS { return vfs.NewMem() }
+
+// Crashable is a file system in memory that can show what a power cut would leave.
+type Crashable struct{ *vfs.MemFS }
+
+// NewCrashable returns an empty crashable file system.
+func NewCrashable() Crashable { return Crashable{vfs.NewCrashableMem()} }
+
+// Crash returns the file system after a power cut at this moment: everything
+// synced, and each block or directory entry not yet synced with the given
+// probability in percent.
+func (c Crashable) Crash(unsyncedPercent int, rng *rand.Rand) Crashable {
+	return Crashable{c.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsyncedPercent, RNG: rng})}
+}
+
+// Injected reports whether err comes from a file system that fails on demand.
+func Injected(err error) bool { return err != nil && strings.Contains(err.Error(), "injected error") }
+
+// MkdirDurable makes dir and every missing directory above it, and makes their
+// names durable, so that a power cut cannot take what is later synced inside.
+func MkdirDurable(fs FS, dir string) error {
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for {
+		parent := fs.PathDir(dir)
+		if parent == dir {
+			return nil
+		}
+		if err := SyncDir(fs, parent); err != nil {
+			return err
+		}
+		if parent == "." || parent == "/" {
+			return nil
+		}
+		dir = parent
+	}
+}
+
+// SyncDir makes the names in dir durable.
+func SyncDir(fs FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// FailNth returns fs with its n-th write or sync from now on, counted from 0,
+// failing with an error that Injected recognises.
+func FailNth(fs FS, n int32) FS {
+	return errorfs.Wrap(fs, errorfs.ErrInjected.If(errorfs.And(errorfs.Writes, errorfs.OnIndex(n))))
+}

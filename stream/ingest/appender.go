@@ -1,0 +1,355 @@
+package ingest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/recordbatch"
+	"github.com/tallydb/tallydb/stream/routing"
+	"github.com/tallydb/tallydb/stream/rows"
+)
+
+// FrameBytes is the most that one statement appends as one atomic frame.
+const FrameBytes = 16 << 20
+
+// Stream is where rows go in: a stream's descriptor, log and pool of batches.
+// It is shared by all appenders of the stream.
+type Stream struct {
+	Tenant   id.Tenant
+	Relation *catalog.Relation
+	Log      ingestlog.Log
+	Pool     *rows.Pool
+	// Admit, if set, waits while the partitions are too far behind (backpressure).
+	Admit func(ctx context.Context) error
+
+	spread atomic.Uint64 // next partition of a stream without routing key
+}
+
+// Result is what a statement did to a stream.
+type Result struct {
+	Durable  int64 // rows appended and durable
+	Rejected int64 // rows filed in <stream>__rejected
+	// Outcome is what the partitions made of the rows, as far as it was known
+	// when the statement was acknowledged.
+	Outcome rows.Outcome
+	// Applied is false if the outcome is not complete.
+	Applied bool
+}
+
+// Appender collects the rows of one statement (or transaction) and appends them.
+type Appender struct {
+	stream *Stream
+	router *routing.Router
+	limit  int // bytes that may be buffered before a prefix is appended; 0: never
+
+	open    []*rows.Rows // by index of the open epoch's partitions
+	full    []filled
+	bytes   int
+	rejects *types.Batch
+	result  Result
+	tally   *tally
+
+	hashes  []uint64
+	digests []routing.Digest
+	sel     [][]int32
+	payload [][]byte // encoding buffers, used again
+}
+
+// filled is a batch ready to be appended.
+type filled struct {
+	partition int
+	rows      *rows.Rows
+}
+
+// tally sums what the workers report of a statement's records.
+type tally struct {
+	mu      sync.Mutex
+	pending int
+	outcome rows.Outcome
+	idle    chan struct{} // closed when nothing is pending and nothing more will come
+	closed  bool
+}
+
+func (t *tally) add(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pending += n
+}
+
+func (t *tally) applied(o rows.Outcome) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.outcome.Add(o)
+	t.pending--
+	if t.pending == 0 && t.closed {
+		close(t.idle)
+	}
+}
+
+// finish says that nothing more is appended; the channel closes once all is applied.
+func (t *tally) finish() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	if t.pending == 0 {
+		close(t.idle)
+	}
+	return t.idle
+}
+
+// NewAppender returns an appender for one statement.
+func (s *Stream) NewAppender() *Appender {
+	n := len(s.Relation.Stream.Partitions())
+	return &Appender{
+		stream: s, router: routing.New(s.Relation.Stream), limit: FrameBytes,
+		open: make([]*rows.Rows, n), sel: make([][]int32, n), tally: &tally{idle: make(chan struct{})},
+	}
+}
+
+// HoldUntilCommit makes the appender keep all rows until Commit, up to limit
+// bytes, as a transaction block does.
+func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
+
+// Buffered returns the bytes that wait for Commit.
+func (a *Appender) Buffered() int { return a.bytes }
+
+// Add takes the rows of a batch, whose columns are the stream's. It keeps
+// nothing of b. A row that breaks a rule of the stream is an error, or is filed
+// if the stream says on_bad_row = reject.
+func (a *Appender) Add(ctx context.Context, b *types.Batch) error {
+	b, err := a.validate(b)
+	if err != nil || b.Rows == 0 {
+		return err
+	}
+	a.hashes = a.router.Hashes(b, a.hashes)
+	if a.router.Deduplicates() {
+		a.digests = a.router.Digests(b, a.hashes, a.digests)
+	}
+	a.route(b)
+	for p, sel := range a.sel {
+		for len(sel) > 0 {
+			n := a.take(p, b, sel)
+			sel = sel[n:]
+		}
+	}
+	a.bytes += b.MemoryBytes()
+	switch {
+	case a.limit < 0 && a.bytes > -a.limit:
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "transaction holds more than %d bytes of stream rows", -a.limit).
+			WithHint("Commit in smaller transactions, or COPY outside of a transaction block.")
+	case a.limit > 0 && a.bytes > a.limit:
+		return a.flush(ctx)
+	}
+	return nil
+}
+
+// route fills a.sel with the row numbers of each partition.
+func (a *Appender) route(b *types.Batch) {
+	for p := range a.sel {
+		a.sel[p] = a.sel[p][:0]
+	}
+	if a.router.Spread() {
+		p := int(a.stream.spread.Add(1) % uint64(len(a.sel)))
+		for i := range b.Rows {
+			a.sel[p] = append(a.sel[p], int32(i))
+		}
+		return
+	}
+	index := a.stream.partitionIndex()
+	for i, h := range a.hashes {
+		p := index[a.router.Partition(h)]
+		a.sel[p] = append(a.sel[p], int32(i))
+	}
+}
+
+// partitionIndex maps partition numbers to their place in the open epoch.
+func (s *Stream) partitionIndex() []int {
+	ps := s.Relation.Stream.Partitions()
+	index := make([]int, int(slices.Max(ps))+1)
+	for i, p := range ps {
+		index[p] = i
+	}
+	return index
+}
+
+// take moves rows into the partition's open batch, as many as fit.
+func (a *Appender) take(p int, b *types.Batch, sel []int32) int {
+	r := a.open[p]
+	if r == nil {
+		r = a.stream.Pool.Get()
+		a.open[p] = r
+	}
+	n := min(len(sel), rows.Max-r.Batch.Rows)
+	sel = sel[:n]
+	for c, v := range b.Cols {
+		v.GatherInto(r.Batch.Cols[c], sel)
+	}
+	r.Batch.Rows += n
+	for _, i := range sel {
+		r.Hashes = append(r.Hashes, a.hashes[i])
+	}
+	if a.router.Deduplicates() {
+		for _, i := range sel {
+			r.Digests = append(r.Digests, a.digests[i])
+		}
+	}
+	if r.Batch.Rows == rows.Max {
+		a.full = append(a.full, filled{p, r})
+		a.open[p] = nil
+	}
+	return n
+}
+
+// flush appends everything that was collected as one frame.
+func (a *Appender) flush(ctx context.Context) error {
+	for p, r := range a.open {
+		if r != nil {
+			a.full = append(a.full, filled{p, r})
+			a.open[p] = nil
+		}
+	}
+	entries := a.entries()
+	if len(entries) == 0 {
+		return nil
+	}
+	if a.stream.Admit != nil {
+		if err := a.stream.Admit(ctx); err != nil {
+			a.drop()
+			return err
+		}
+	}
+	a.tally.add(len(a.full))
+	err := a.stream.Log.Append(ctx, entries)
+	for _, f := range a.full {
+		if err == nil {
+			a.result.Durable += int64(f.rows.Batch.Rows)
+		}
+	}
+	if err == nil && a.rejects != nil {
+		a.result.Rejected += int64(a.rejects.Rows)
+	}
+	a.drop()
+	if err != nil {
+		return a.appendError(err)
+	}
+	return nil
+}
+
+// entries encodes the collected batches as records.
+func (a *Appender) entries() []ingestlog.Entry {
+	ps := a.stream.Relation.Stream.Partitions()
+	entry := func(p, n int, kind ingestlog.RecordKind, b *types.Batch) ingestlog.Entry {
+		for len(a.payload) <= n {
+			a.payload = append(a.payload, nil)
+		}
+		a.payload[n] = recordbatch.Encode(a.payload[n][:0], b)
+		return ingestlog.Entry{
+			Partition: id.StreamPartition{Tenant: a.stream.Tenant, Stream: a.stream.Relation.ID, Partition: ps[p]},
+			Record: ingestlog.Record{
+				Kind: kind, SchemaVersion: a.stream.Relation.Version, Rows: uint32(b.Rows), Payload: a.payload[n],
+			},
+		}
+	}
+	var out []ingestlog.Entry
+	for n, f := range a.full {
+		e := entry(f.partition, n, ingestlog.Data, &f.rows.Batch)
+		f.rows.Applied = a.tally.applied
+		e.Record.Attached = f.rows
+		out = append(out, e)
+	}
+	if a.rejects != nil && a.rejects.Rows > 0 {
+		out = append(out, entry(0, len(a.full), ingestlog.Rejects, a.rejects))
+	}
+	return out
+}
+
+// drop gives the collected memory back.
+func (a *Appender) drop() {
+	for _, f := range a.full {
+		f.rows.Release()
+	}
+	a.full, a.bytes, a.rejects = a.full[:0], 0, nil
+}
+
+func (a *Appender) appendError(err error) error {
+	e := sqlerr.New(sqlerr.IOError, "could not append to stream %q: %w", a.stream.Relation.Name, err)
+	if ctxErr := (*sqlerr.Error)(nil); errorAs(err, &ctxErr) {
+		e = ctxErr
+	}
+	return a.Prefix(e)
+}
+
+// Prefix adds to an error how many rows of the statement are durable all the same.
+func (a *Appender) Prefix(err error) error {
+	if a.result.Durable == 0 {
+		return err
+	}
+	e := *sqlerr.From(err)
+	return e.WithDetail("%d rows of this statement are durable.", a.result.Durable)
+}
+
+// Commit appends what is left and returns what became of the statement. wait
+// bounds how long it waits for the partitions to report; the rows are durable
+// before it begins.
+func (a *Appender) Commit(ctx context.Context, wait <-chan struct{}) (Result, error) {
+	if err := a.flush(ctx); err != nil {
+		return a.result, err
+	}
+	idle := a.tally.finish()
+	select {
+	case <-idle:
+		a.result.Applied = true
+	case <-wait:
+	case <-ctx.Done():
+	}
+	a.tally.mu.Lock()
+	a.result.Outcome = a.tally.outcome
+	a.tally.mu.Unlock()
+	return a.result, nil
+}
+
+// Rollback drops what was collected and not yet appended.
+func (a *Appender) Rollback() {
+	for p, r := range a.open {
+		if r != nil {
+			r.Release()
+			a.open[p] = nil
+		}
+	}
+	a.drop()
+}
+
+// Reject files a row that could not be parsed: raw is its text.
+func (a *Appender) Reject(reason string) {
+	a.addReject(reason, nil, 0)
+}
+
+// addReject files a row of b, or no row where b is nil.
+func (a *Appender) addReject(reason string, b *types.Batch, row int) {
+	if a.rejects == nil {
+		a.rejects = types.NewBatch(plan.SideSchema(plan.SideRejected, a.stream.Relation), 0)
+	}
+	r := a.rejects
+	r.Cols[0].AppendInt(int64(a.stream.Relation.Stream.Partitions()[0]))
+	r.Cols[1].AppendInt(0) // the log stamps it
+	r.Cols[2].AppendInt(int64(r.Rows))
+	r.Cols[3].AppendString(reason)
+	r.Cols[4].AppendInt(0) // the log stamps it
+	for c, v := range r.Cols[5:] {
+		if b == nil {
+			v.AppendNull()
+		} else {
+			v.AppendFrom(b.Cols[c], row)
+		}
+	}
+	r.Rows++
+	a.bytes += 64 + len(reason)
+}

@@ -1,0 +1,326 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/stream/ingest"
+	"github.com/tallydb/tallydb/stream/partition"
+	"github.com/tallydb/tallydb/stream/rows"
+	"github.com/tallydb/tallydb/stream/state"
+)
+
+// Config of a manager. The zero value of an optional field means its default.
+type Config struct {
+	Tenant  id.Tenant
+	Log     ingestlog.Log
+	Store   *kv.Store
+	Logger  *slog.Logger // optional
+	Now     func() time.Time
+	Compile func(view *catalog.Relation) (partition.Compiled, error)
+
+	CheckpointEvery time.Duration // optional, see partition.Config
+	CheckpointRows  int64
+	MemoryBytes     int64         // of all partitions together; default 1 GiB
+	TickEvery       time.Duration // default 250 ms
+	MaxLagRecords   int           // backpressure: a partition further behind holds appends; default 256
+}
+
+// Manager owns the streams of a node: their partition workers, and the ticks
+// that let time pass in their logs.
+type Manager struct {
+	cfg   Config
+	group *errgroup.Group
+	ctx   context.Context
+	stop  context.CancelFunc
+
+	mu      sync.RWMutex
+	streams map[id.Relation]*liveStream
+}
+
+// liveStream is a stream with its workers.
+type liveStream struct {
+	relation *catalog.Relation
+	ingest   *ingest.Stream
+	pool     *rows.Pool
+	workers  []*partition.Worker // by index of the open epoch's partitions
+	stop     context.CancelFunc
+	done     sync.WaitGroup
+}
+
+// Errors of a manager.
+var ErrUnknownStream = errors.New("stream is not on this node")
+
+// Open restores every stream of a snapshot and starts its workers.
+func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = 1 << 30
+	}
+	if cfg.TickEvery == 0 {
+		cfg.TickEvery = 250 * time.Millisecond
+	}
+	if cfg.MaxLagRecords == 0 {
+		cfg.MaxLagRecords = 256
+	}
+	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}}
+	ctx, cancel := context.WithCancel(context.Background())
+	m.stop = cancel
+	m.group, m.ctx = errgroup.WithContext(ctx)
+	for _, r := range snapshot.Relations() {
+		if r.Stream == nil {
+			continue
+		}
+		if err := m.open(r, snapshot.ViewsOf(r.ID)); err != nil {
+			return nil, errors.Join(err, m.Close())
+		}
+	}
+	m.group.Go(m.tickLoop)
+	return m, nil
+}
+
+// open restores a stream and starts its workers.
+func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
+	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema())}
+	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRecords)}
+	compiled := make([]partition.Compiled, len(views))
+	for i, v := range views {
+		var err error
+		if compiled[i], err = m.cfg.Compile(v); err != nil {
+			return fmt.Errorf("compile view %s: %w", v.Name, err)
+		}
+	}
+	for _, p := range r.Stream.Partitions() {
+		w, err := partition.Open(partition.Config{
+			Partition: id.StreamPartition{Tenant: m.cfg.Tenant, Stream: r.ID, Partition: p}, Stream: r,
+			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Logger: m.cfg.Logger, Now: m.cfg.Now,
+			CheckpointEvery: m.cfg.CheckpointEvery, CheckpointRows: m.cfg.CheckpointRows,
+			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())),
+		})
+		if err != nil {
+			return err
+		}
+		for i, v := range views {
+			if err := w.OpenView(v, compiled[i]); err != nil {
+				return err
+			}
+		}
+		s.workers = append(s.workers, w)
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	s.stop = cancel
+	for _, w := range s.workers {
+		s.done.Add(1)
+		m.group.Go(func() error { defer s.done.Done(); return w.Run(ctx) })
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.streams[r.ID] = s
+	return nil
+}
+
+// admit returns the backpressure of a stream: appends wait while a partition that
+// is not offline has more than this number of records to apply.
+func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for {
+			behind := false
+			for i, w := range s.workers {
+				head := log.Head(id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]})
+				behind = behind || !w.Offline() && head > w.Applied()+id.Offset(maxLag)
+			}
+			if !behind {
+				return nil
+			}
+			select {
+			case <-time.After(time.Millisecond):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// Wait returns the first error that ended a worker, or nil after Close.
+func (m *Manager) Wait() error { return m.group.Wait() }
+
+// Done is closed when a worker failed or the manager was closed.
+func (m *Manager) Done() <-chan struct{} { return m.ctx.Done() }
+
+// Close checkpoints and ends all workers.
+func (m *Manager) Close() error {
+	m.stop()
+	return m.group.Wait()
+}
+
+// CreateStream starts a new stream.
+func (m *Manager) CreateStream(r *catalog.Relation) error { return m.open(r, nil) }
+
+// DropStream ends a stream's workers and deletes its state and its log.
+func (m *Manager) DropStream(rel id.Relation) error {
+	m.mu.Lock()
+	s := m.streams[rel]
+	delete(m.streams, rel)
+	m.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.stop()
+	s.done.Wait()
+	for _, sp := range s.partitions(m.cfg.Tenant) {
+		if err := m.cfg.Log.Trim(sp, m.cfg.Log.Head(sp)); err != nil {
+			return err
+		}
+	}
+	return m.deleteState(rel)
+}
+
+func (m *Manager) deleteState(rel id.Relation) error {
+	prefix := state.RelationPrefix(m.cfg.Tenant, rel)
+	b := m.cfg.Store.NewBatch()
+	if err := b.DeleteRange(prefix, kv.PrefixEnd(prefix)); err != nil {
+		return err
+	}
+	return b.Commit(false)
+}
+
+func (s *liveStream) partitions(t id.Tenant) []id.StreamPartition {
+	var out []id.StreamPartition
+	for _, p := range s.relation.Stream.Partitions() {
+		out = append(out, id.StreamPartition{Tenant: t, Stream: s.relation.ID, Partition: p})
+	}
+	return out
+}
+
+func (m *Manager) stream(rel id.Relation) (*liveStream, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s := m.streams[rel]
+	if s == nil {
+		return nil, ErrUnknownStream
+	}
+	return s, nil
+}
+
+// Ingest returns where rows go into a stream.
+func (m *Manager) Ingest(rel id.Relation) (*ingest.Stream, error) {
+	s, err := m.stream(rel)
+	if err != nil {
+		return nil, err
+	}
+	return s.ingest, nil
+}
+
+// Worker returns the worker of a partition, which this node owns.
+func (m *Manager) Worker(rel id.Relation, p id.Partition) (*partition.Worker, error) {
+	s, err := m.stream(rel)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.Index(s.relation.Stream.Partitions(), p)
+	if i < 0 {
+		return nil, fmt.Errorf("partition %d: %w", p, ErrUnknownStream)
+	}
+	return s.workers[i], nil
+}
+
+// Log returns the node's log.
+func (m *Manager) Log() ingestlog.Log { return m.cfg.Log }
+
+// Tenant returns the tenant whose streams these are.
+func (m *Manager) Tenant() id.Tenant { return m.cfg.Tenant }
+
+// Pool returns the pool of a stream's batches.
+func (m *Manager) Pool(rel id.Relation) (*rows.Pool, error) {
+	s, err := m.stream(rel)
+	if err != nil {
+		return nil, err
+	}
+	return s.pool, nil
+}
+
+// Birth returns the first offset that a view created now reads: the base of the
+// retained log of each partition.
+func (m *Manager) Birth(stream *catalog.Relation) map[id.Partition]id.Offset {
+	birth := map[id.Partition]id.Offset{}
+	for _, p := range stream.Stream.Partitions() {
+		birth[p] = m.cfg.Log.Base(id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p})
+	}
+	return birth
+}
+
+// CreateView makes every partition of the view's stream keep it, and waits until
+// it has read the retained log. progress is told now and then, in records.
+func (m *Manager) CreateView(ctx context.Context, v *catalog.Relation, c partition.Compiled, progress func(done, total int64)) error {
+	s, err := m.stream(v.ContinuousView.Stream)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.workers {
+		if err := w.AddView(ctx, v, c); err != nil {
+			return err
+		}
+	}
+	return s.awaitView(ctx, v.ID, progress)
+}
+
+func (s *liveStream) awaitView(ctx context.Context, view id.Relation, progress func(done, total int64)) error {
+	for {
+		var done, total int64
+		for _, w := range s.workers {
+			if w.Offline() {
+				continue // it catches up when it is back
+			}
+			applied, head, err := w.Progress(ctx, view)
+			if err != nil {
+				return err
+			}
+			done, total = done+int64(min(applied, head)), total+int64(head)
+		}
+		if done >= total {
+			return nil
+		}
+		progress(done, total)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// DropView makes the partitions forget a view and deletes its state.
+func (m *Manager) DropView(ctx context.Context, v *catalog.Relation) error {
+	s, err := m.stream(v.ContinuousView.Stream)
+	if err != nil {
+		return err
+	}
+	for _, w := range s.workers {
+		if err := w.DropView(ctx, v.ID); err != nil {
+			return err
+		}
+	}
+	return m.deleteState(v.ID)
+}
+
+// SetOffline takes a partition offline or brings it back.
+func (m *Manager) SetOffline(ctx context.Context, rel id.Relation, p id.Partition, offline bool) error {
+	w, err := m.Worker(rel, p)
+	if err != nil {
+		return err
+	}
+	return w.SetOffline(ctx, offline)
+}

@@ -1,0 +1,315 @@
+package partition
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/fold"
+	"github.com/tallydb/tallydb/stream/rows"
+	"github.com/tallydb/tallydb/stream/state"
+	"github.com/tallydb/tallydb/stream/watermark"
+)
+
+// ViewCounters count what a view did with admitted rows, since its birth.
+type ViewCounters struct {
+	Folded, Late, Errors int64
+}
+
+// view is the state of one continuous view in a partition. It is the Sink of
+// its own program.
+type view struct {
+	worker   *Worker
+	rel      *catalog.Relation
+	fold     *plan.Fold
+	keys     state.Keys
+	identity string
+	program  *fold.Program
+	lateness eventtime.Duration
+
+	birth    id.Offset          // first offset that the view reads
+	applied  id.Offset          // next record to fold
+	tracker  *watermark.Tracker // its own, while it reads the retained log; nil when live
+	counters ViewCounters
+	degraded map[eventtime.Time]int64 // rows that failed, by window
+
+	arenas map[eventtime.Time]*state.Arena // open windows, and closed ones not yet checkpointed
+	last   *state.Arena                    // the one used last
+
+	// Of the record being folded.
+	late   []lateRow
+	failed []failedRow
+}
+
+type lateRow struct {
+	row    int
+	window eventtime.Window
+	before eventtime.Watermark
+}
+
+type failedRow struct {
+	row int
+	err error
+}
+
+// Compiled is a view's program: its fold, and what its expressions evaluate in.
+type Compiled struct {
+	Fold    *plan.Fold
+	Context *expr.Context // of the time zone frozen into the view
+}
+
+func (w *Worker) newView(rel *catalog.Relation, c Compiled) *view {
+	f := c.Fold
+	cv := rel.ContinuousView
+	v := &view{
+		worker: w, rel: rel, fold: f, identity: fold.Identity(f), lateness: cv.AllowedLateness,
+		keys:     state.KeysOf(w.cfg.Partition.Tenant, rel.ID, w.cfg.Partition.Partition),
+		birth:    cv.Birth[w.cfg.Partition.Partition],
+		degraded: map[eventtime.Time]int64{},
+		arenas:   map[eventtime.Time]*state.Arena{},
+	}
+	v.applied = v.birth
+	v.program = fold.New(fold.Config{Fold: f, Lateness: cv.AllowedLateness, MaxGroups: cv.MaxGroups, Context: c.Context})
+	return v
+}
+
+func (w *Worker) view(rel id.Relation) *view {
+	for _, v := range w.views {
+		if v.rel.ID == rel {
+			return v
+		}
+	}
+	return nil
+}
+
+func (v *view) begin() { v.late, v.failed = v.late[:0], v.failed[:0] }
+
+// Arena implements fold.Sink.
+func (v *view) Arena(w eventtime.Window) (*state.Arena, error) {
+	v.worker.clockUse++
+	if v.last != nil && v.last.Window == w {
+		v.last.LastUse = v.worker.clockUse
+		return v.last, nil
+	}
+	a := v.arenas[w.Start]
+	if a == nil {
+		a = v.program.NewArena(w)
+		if err := v.load(a); err != nil {
+			return nil, fmt.Errorf("load window: %w", err)
+		}
+		v.arenas[w.Start] = a
+	}
+	a.LastUse = v.worker.clockUse
+	v.last = a
+	return a, nil
+}
+
+// load reads what was checkpointed of a window.
+func (v *view) load(a *state.Arena) error {
+	from, to := v.keys.WindowRange(a.Window.Start, a.Window.Start)
+	return v.worker.cfg.Store.Scan(from, to, func(_, chunk []byte) error { return a.LoadChunk(chunk) })
+}
+
+// Late implements fold.Sink.
+func (v *view) Late(row int, w eventtime.Window, before eventtime.Watermark) {
+	v.late = append(v.late, lateRow{row, w, before})
+}
+
+// Failed implements fold.Sink.
+func (v *view) Failed(row int, w eventtime.Window, err error) {
+	v.failed = append(v.failed, failedRow{row, err})
+	v.degraded[w.Start]++
+}
+
+// Groups implements fold.Sink.
+func (v *view) Groups() int64 {
+	n := int64(0)
+	for _, a := range v.arenas {
+		n += int64(a.Groups())
+	}
+	return n
+}
+
+// AddView makes the partition keep a view. It reads the retained log from the
+// view's birth and then joins the live tail; Progress tells how far it is.
+func (w *Worker) AddView(ctx context.Context, rel *catalog.Relation, c Compiled) error {
+	var err error
+	e := w.call(ctx, func() { err = w.addView(rel, c) })
+	if e != nil {
+		return e
+	}
+	return err
+}
+
+// addView restores or begins a view; Run's goroutine, or before Run.
+func (w *Worker) addView(rel *catalog.Relation, c Compiled) error {
+	if w.view(rel.ID) != nil {
+		return nil
+	}
+	v := w.newView(rel, c)
+	if err := v.restore(); err != nil {
+		return err
+	}
+	if v.applied < w.applied && v.tracker == nil {
+		v.tracker = watermark.New(w.trackerConfig())
+	}
+	w.views = append(w.views, v)
+	return nil
+}
+
+// OpenView is AddView before Run was started.
+func (w *Worker) OpenView(rel *catalog.Relation, c Compiled) error { return w.addView(rel, c) }
+
+// DropView makes the partition forget a view. Its stored state is the caller's to delete.
+func (w *Worker) DropView(ctx context.Context, rel id.Relation) error {
+	return w.call(ctx, func() {
+		kept := w.views[:0]
+		for _, v := range w.views {
+			if v.rel.ID != rel {
+				kept = append(kept, v)
+			}
+		}
+		w.views = kept
+		side := w.side[:0]
+		for _, e := range w.side {
+			if e.view == nil || e.view.rel.ID != rel {
+				side = append(side, e)
+			}
+		}
+		w.side = side
+	})
+}
+
+// Progress returns how far a view has read, and how far it has to.
+func (w *Worker) Progress(ctx context.Context, rel id.Relation) (applied, head id.Offset, err error) {
+	found := false
+	err = w.call(ctx, func() {
+		if v := w.view(rel); v != nil {
+			applied, head, found = v.applied-v.birth, w.cfg.Log.Head(w.cfg.Partition)-v.birth, true
+		}
+	})
+	if err == nil && !found {
+		err = ErrUnknownView
+	}
+	return applied, head, err
+}
+
+// backfill lets views that are behind read some of the retained log.
+func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
+	for _, v := range w.views {
+		if v.applied >= w.applied {
+			continue
+		}
+		to := min(w.applied, v.applied+replayRecords)
+		err := w.cfg.Log.Read(ctx, w.cfg.Partition, v.applied, to, func(rec *ingestlog.Record) error {
+			if err := w.backfillRecord(v, rec); err != nil {
+				return fmt.Errorf("view %s, offset %d: %w", v.rel.Name, rec.Offset, err)
+			}
+			v.applied = rec.Offset + 1
+			w.changed = true
+			return nil
+		})
+		if err != nil {
+			return true, err
+		}
+		if v.applied == w.applied {
+			v.tracker = nil // live from here on
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+func (w *Worker) backfillRecord(v *view, rec *ingestlog.Record) error {
+	switch rec.Kind {
+	case ingestlog.Control:
+		floor, err := DecodeTick(rec.Payload)
+		if err != nil {
+			return err
+		}
+		v.tracker.Tick(rec.AppendTime, floor)
+		return nil
+	case ingestlog.Data:
+	default:
+		return nil
+	}
+	r, err := w.decoder.rows(rec)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	refused, err := w.Verdict(rec.Offset)
+	if err != nil {
+		return err
+	}
+	numbers, before := w.replayAdmission(v.tracker, &r.Batch, refused, rec.AppendTime)
+	in := fold.Input{Batch: &r.Batch, Hashes: r.Hashes, Before: before}
+	if len(numbers) < r.Batch.Rows {
+		in.Batch, in.Hashes = r.Batch.Gather(numbers), gatherHashes(r, numbers)
+	}
+	_, err = w.foldInto(v, rec, in, numbers)
+	return err
+}
+
+func gatherHashes(r *rows.Rows, numbers []int32) []uint64 {
+	out := make([]uint64, len(numbers))
+	for n, i := range numbers {
+		out[n] = r.Hashes[i]
+	}
+	return out
+}
+
+const viewMetaVersion = 1
+
+// appendMeta appends the view's progress: version, applied, counters, degraded
+// windows, and the tracker while it reads the retained log.
+func (v *view) appendMeta(dst []byte) []byte {
+	le := binary.LittleEndian
+	dst = append(dst, viewMetaVersion)
+	dst = le.AppendUint64(dst, uint64(v.applied))
+	dst = le.AppendUint64(dst, uint64(v.counters.Folded))
+	dst = le.AppendUint64(dst, uint64(v.counters.Late))
+	dst = le.AppendUint64(dst, uint64(v.counters.Errors))
+	dst = le.AppendUint32(dst, uint32(len(v.degraded)))
+	for _, start := range sortedWindows(v.degraded) {
+		dst = le.AppendUint64(dst, uint64(start))
+		dst = le.AppendUint64(dst, uint64(v.degraded[start]))
+	}
+	if v.tracker != nil {
+		dst = v.tracker.Append(dst)
+	}
+	return dst
+}
+
+// restore reads the view's progress, if it has any.
+func (v *view) restore() error {
+	b, ok, err := v.worker.cfg.Store.Get(v.keys.ViewMeta())
+	if err != nil || !ok {
+		return err
+	}
+	if len(b) < 37 || b[0] != viewMetaVersion {
+		return fmt.Errorf("view %s: %w", v.rel.Name, errCorruptState)
+	}
+	le := binary.LittleEndian
+	v.applied = id.Offset(le.Uint64(b[1:]))
+	v.counters = ViewCounters{int64(le.Uint64(b[9:])), int64(le.Uint64(b[17:])), int64(le.Uint64(b[25:]))}
+	n := int(le.Uint32(b[33:]))
+	b = b[37:]
+	if len(b) < 16*n {
+		return fmt.Errorf("view %s: %w", v.rel.Name, errCorruptState)
+	}
+	for range n {
+		v.degraded[eventtime.Time(le.Uint64(b))] = int64(le.Uint64(b[8:]))
+		b = b[16:]
+	}
+	if len(b) > 0 {
+		v.tracker, err = watermark.Decode(v.worker.trackerConfig(), b)
+	}
+	return err
+}

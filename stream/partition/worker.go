@@ -1,0 +1,349 @@
+package partition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/stream/dedup"
+	"github.com/tallydb/tallydb/stream/rows"
+	"github.com/tallydb/tallydb/stream/state"
+	"github.com/tallydb/tallydb/stream/watermark"
+)
+
+// Errors of calls to a worker.
+var (
+	// ErrOffline: an operator took the partition offline; it neither applies nor answers.
+	ErrOffline = errors.New("partition is offline")
+	// ErrStopped: the worker has ended.
+	ErrStopped = errors.New("partition worker has stopped")
+	// ErrUnknownView: the partition does not keep this view.
+	ErrUnknownView = errors.New("partition does not keep this view")
+)
+
+// Config of a worker. The zero value of an optional field means its default.
+type Config struct {
+	Partition id.StreamPartition
+	Stream    *catalog.Relation
+	Log       ingestlog.Log
+	Store     *kv.Store
+	Pool      *rows.Pool
+	Logger    *slog.Logger     // optional: silent
+	Now       func() time.Time // of checkpoint ages only; apply reads no clock
+
+	CheckpointEvery time.Duration // default 5 s
+	CheckpointRows  int64         // and after this many rows; default 1,000,000
+	MemoryBytes     int64         // groups beyond it are evicted at checkpoints; default 256 MiB
+}
+
+// queueRecords bounds the records delivered but not yet applied. What does not
+// fit is dropped here and read back from the log, so it limits memory, not input.
+const queueRecords = 64
+
+// replayRecords bounds what is read from the log between two looks at the calls.
+const replayRecords = 32
+
+// Worker owns one partition.
+type Worker struct {
+	cfg    Config
+	keys   state.Keys
+	queue  chan *ingestlog.Record
+	calls  chan func()
+	done   chan struct{}
+	cancel func() // of the log's subscription
+
+	offline atomic.Bool
+	status  statusBoard
+
+	// Owned by Run.
+	decoder    decoder
+	tracker    *watermark.Tracker
+	dedup      *dedup.Table
+	dedupNext  uint64 // number of the next chunk of seen ids
+	dedupKept  []dedupChunk
+	applied    id.Offset // of admission: the next record to apply
+	counters   Counters
+	views      []*view
+	held       *ingestlog.Record // taken from the queue, ahead of what was applied
+	sinceRows  int64             // rows applied since the last checkpoint
+	changed    bool              // anything applied since the last checkpoint
+	side       []sideEntry
+	waiters    []*waiter
+	clockUse   uint64
+	scratch    []byte
+	admitted   admitted
+	checkpoint time.Time
+
+	verdictMu sync.RWMutex
+	verdicts  map[id.Offset]types.Bitmap // rows not admitted, since the last checkpoint
+}
+
+// dedupChunk is a stored chunk of seen ids and when it can go.
+type dedupChunk struct {
+	number uint64
+	latest int64
+}
+
+// waiter is a call that runs once the partition has applied up to an offset, or
+// when its caller gives up waiting.
+type waiter struct {
+	cut  id.Offset
+	over bool
+	run  func()
+}
+
+// Open restores a partition from its last checkpoint. Run then replays the log
+// from there.
+func Open(cfg Config) (*Worker, error) {
+	if cfg.CheckpointEvery == 0 {
+		cfg.CheckpointEvery = 5 * time.Second
+	}
+	if cfg.CheckpointRows == 0 {
+		cfg.CheckpointRows = 1_000_000
+	}
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = 256 << 20
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	w := &Worker{
+		cfg:      cfg,
+		keys:     state.KeysOf(cfg.Partition.Tenant, cfg.Stream.ID, cfg.Partition.Partition),
+		queue:    make(chan *ingestlog.Record, queueRecords),
+		calls:    make(chan func()),
+		done:     make(chan struct{}),
+		decoder:  newDecoder(cfg.Stream.Stream, cfg.Pool),
+		dedup:    dedup.New(),
+		verdicts: map[id.Offset]types.Bitmap{},
+	}
+	w.offline.Store(cfg.Stream.Stream.IsOffline(cfg.Partition.Partition))
+	if err := w.restore(); err != nil {
+		return nil, fmt.Errorf("restore partition %d of %s: %w", cfg.Partition.Partition, cfg.Stream.Name, err)
+	}
+	w.checkpoint = cfg.Now()
+	_, w.cancel = cfg.Log.Subscribe(cfg.Partition, w.deliver)
+	w.publishStatus()
+	return w, nil
+}
+
+// deliver runs on the log's goroutine.
+func (w *Worker) deliver(rec *ingestlog.Record) {
+	select {
+	case w.queue <- rec:
+	default:
+		release(rec) // the worker will find it in the log
+	}
+}
+
+func release(rec *ingestlog.Record) {
+	if rec != nil && rec.Attached != nil {
+		rec.Attached.Release()
+	}
+}
+
+// Run applies records and answers calls until ctx ends, then checkpoints. It
+// returns nil at an ordinary end.
+func (w *Worker) Run(ctx context.Context) error {
+	defer w.stop()
+	ticker := time.NewTicker(w.cfg.CheckpointEvery)
+	defer ticker.Stop()
+	for {
+		busy, err := w.turn(ctx)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
+		}
+		w.serveWaiters()
+		var idle chan *ingestlog.Record // receives only when there is nothing else to do
+		if !busy && !w.offline.Load() {
+			idle = w.queue
+		}
+		if busy {
+			select {
+			case call := <-w.calls:
+				call()
+			case <-ticker.C:
+				err = w.writeCheckpoint()
+			case <-ctx.Done():
+				return w.writeCheckpoint()
+			default:
+			}
+		} else {
+			select {
+			case rec := <-idle:
+				w.held = rec
+			case call := <-w.calls:
+				call()
+			case <-ticker.C:
+				err = w.writeCheckpoint()
+			case <-ctx.Done():
+				return w.writeCheckpoint()
+			}
+		}
+		if err == nil && w.sinceRows >= w.cfg.CheckpointRows {
+			err = w.writeCheckpoint()
+		}
+		if err != nil {
+			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
+		}
+	}
+}
+
+func (w *Worker) stop() {
+	w.cancel()
+	close(w.done)
+	release(w.held)
+	for {
+		select {
+		case rec := <-w.queue:
+			release(rec)
+		default:
+			return
+		}
+	}
+}
+
+// turn applies some of what is there. busy is false if there was nothing.
+func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
+	if w.offline.Load() {
+		return false, nil
+	}
+	if w.held == nil {
+		select {
+		case w.held = <-w.queue:
+		default:
+		}
+	}
+	head := w.cfg.Log.Head(w.cfg.Partition)
+	if w.applied < head {
+		if w.held != nil && w.held.Offset <= w.applied {
+			rec := w.held
+			w.held = nil
+			if rec.Offset == w.applied {
+				err = w.apply(rec)
+			}
+			release(rec)
+			return true, err
+		}
+		to := min(head, w.applied+replayRecords)
+		if w.held != nil {
+			to = min(to, w.held.Offset)
+		}
+		return true, w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
+	}
+	if w.held != nil { // applied already, from the log
+		release(w.held)
+		w.held = nil
+	}
+	return w.backfill(ctx)
+}
+
+// call runs fn on the worker's goroutine between two records.
+func (w *Worker) call(ctx context.Context, fn func()) error {
+	finished := make(chan struct{})
+	select {
+	case w.calls <- func() { fn(); close(finished) }:
+		<-finished
+		return nil
+	case <-w.done:
+		return ErrStopped
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// callAt runs fn on the worker's goroutine once admission and every live view
+// have applied the log up to cut, or as soon as stop is closed.
+func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}, fn func()) error {
+	finished := make(chan struct{})
+	wt := &waiter{cut: cut, run: func() { fn(); close(finished) }}
+	if err := w.call(ctx, func() { w.waiters = append(w.waiters, wt) }); err != nil {
+		return err
+	}
+	select {
+	case <-finished:
+		return nil
+	case <-w.done:
+		return ErrStopped
+	case <-stop:
+	case <-ctx.Done():
+	}
+	// fn still runs, so that what it opens is closed by the caller.
+	select {
+	case w.calls <- func() { wt.over = true }:
+	case <-finished:
+		return nil
+	case <-w.done:
+		return ErrStopped
+	}
+	select {
+	case <-finished:
+		return nil
+	case <-w.done:
+		return ErrStopped
+	}
+}
+
+// serveWaiters runs the calls whose cut is applied or whose wait is over.
+func (w *Worker) serveWaiters() {
+	kept := w.waiters[:0]
+	for _, wt := range w.waiters {
+		if wt.over || w.applied >= wt.cut || w.offline.Load() {
+			wt.run()
+		} else {
+			kept = append(kept, wt)
+		}
+	}
+	clear(w.waiters[len(kept):])
+	w.waiters = kept
+}
+
+// SetOffline stops or resumes applying and answering. Appends go on, and the
+// partition holds the stream's watermark meanwhile.
+func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
+	return w.call(ctx, func() { w.offline.Store(offline); w.publishStatus() })
+}
+
+// Offline reports whether the partition is offline.
+func (w *Worker) Offline() bool { return w.offline.Load() }
+
+// Checkpoint writes a checkpoint now and makes it durable.
+func (w *Worker) Checkpoint(ctx context.Context) error {
+	var err error
+	if e := w.call(ctx, func() { err = w.writeCheckpoint() }); e != nil {
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	return w.cfg.Store.Flush()
+}
+
+// Verdict returns the rows of a record that were not admitted. The record is
+// below the admitted offset.
+func (w *Worker) Verdict(o id.Offset) (types.Bitmap, error) {
+	w.verdictMu.RLock()
+	v, ok := w.verdicts[o]
+	w.verdictMu.RUnlock()
+	if ok {
+		return v, nil
+	}
+	// A verdict leaves memory only after it is in the store.
+	b, ok, err := w.cfg.Store.Get(w.keys.Verdict(o))
+	if err != nil || !ok {
+		return nil, err
+	}
+	return decodeVerdict(b)
+}
+
+var errCorruptState = fmt.Errorf("partition state: %w", storage.ErrCorrupt)
