@@ -172,7 +172,9 @@ func TestRowErrorNamesTheRowOfTheBatch(t *testing.T) {
 
 type testCatalog struct{}
 
-func (testCatalog) RelationOID(name string, _ []string) (uint32, bool) { return 17000, name == "clicks" }
+func (testCatalog) RelationOID(name string, _ []string) (uint32, bool) {
+	return 17000, name == "clicks"
+}
 
 func (testCatalog) RelationName(oid uint32, _ []string) (string, bool) { return "clicks", oid == 17000 }
 
