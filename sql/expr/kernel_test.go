@@ -256,6 +256,28 @@ func TestFoldKeepsFailuresForTheirRow(t *testing.T) {
 	}
 }
 
+func TestAssignmentDoesNotCut(t *testing.T) {
+	short := types.Of(types.Varchar).WithModifier(3 + 4)
+	if _, err := Cast(NewLiteral("abcdef"), short, Assignment); sqlerr.CodeOf(err) != sqlerr.StringDataRightTruncation {
+		t.Error(err)
+	}
+	e, err := Cast(NewLiteral("abcdef"), short, Explicit)
+	if err != nil || e.String() != "'abc'::character varying(3)" {
+		t.Error(e, err)
+	}
+	p, err := Cast(&Param{N: 1, Typ: types.Of(types.Unknown)}, short, Explicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := EvalConst(&Context{Params: []types.Datum{types.TextDatum("abcdef")}}, p)
+	if err != nil || string(d.Bytes) != "abc" || p.Type() != short {
+		t.Error(d, err)
+	}
+	if _, err := Cast(&Const{Datum: types.TextDatum("1")}, types.Of(types.Int4), Assignment); sqlerr.CodeOf(err) != sqlerr.DatatypeMismatch {
+		t.Error(err)
+	}
+}
+
 func TestFoldStable(t *testing.T) {
 	ec := &Context{Now: time.Unix(1_700_000_000, 0), Params: []types.Datum{types.IntDatum(types.Int4, 5)}}
 	lit, err := Cast(NewLiteral("2026-01-01"), types.Of(types.Timestamptz), Explicit)
