@@ -18,6 +18,9 @@ type grouping struct {
 	calls   []plan.AggCall
 	grouped bool // GROUP BY was given
 	first   int  // position of the first aggregate
+	// unknownError is set where the error of a value is not that of what it was
+	// made of.
+	unknownError bool
 }
 
 func (g *grouping) used() bool { return g.grouped || len(g.calls) > 0 }
@@ -190,8 +193,8 @@ func (b *binder) boundAggregate(g *grouping, i int, e expr.Expr) error {
 	if !approximate {
 		return nil
 	}
-	null := &expr.Const{Datum: types.NullOf(e.Type())}
-	b.bounds[e] = interval{lo: null, hi: null}
+	g.unknownError = g.unknownError || call.Name != "min" && call.Name != "max"
+	b.unbounded(e)
 	if call.Name != "sum" && call.Name != "min" && call.Name != "max" || call.Distinct || call.Filter != nil && b.readsApproximate(call.Filter) {
 		return nil
 	}
@@ -349,7 +352,7 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
 	schema := a.Schema()
 	return &grouped{
-		node: a.WithOwnErrors(), source: s, group: g, envelope: plan.EnvelopeAt(schema),
+		node: a.WithOwnErrors(g.unknownError), source: s, group: g, envelope: plan.EnvelopeAt(schema),
 		key:  func(i int) expr.Expr { return plan.NewColumn(schema, i) },
 		call: func(i int) expr.Expr { return plan.NewColumn(schema, len(keys)+i) },
 		bound: func(i, which int) expr.Expr {

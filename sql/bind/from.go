@@ -29,12 +29,12 @@ func (b *binder) from(items []ast.FromItem, ctx *context) (*scope, error) {
 // crossJoin adds an item to the scope of those before it.
 func (b *binder) crossJoin(left *scope, item ast.FromItem, ctx *context) (*scope, error) {
 	if left == nil {
-		return b.fromItem(item, nil, ctx)
+		return b.fromItem(item, ctx)
 	}
 	if isLateral(item) {
 		return b.lateral(left, item, plan.ApplyLateral, ctx)
 	}
-	right, err := b.fromItem(item, left, ctx)
+	right, err := b.fromItem(item, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func itemPos(item ast.FromItem) int {
 	return 0
 }
 
-func (b *binder) fromItem(item ast.FromItem, left *scope, ctx *context) (*scope, error) {
+func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 	switch x := item.(type) {
 	case *ast.TableRef:
 		return b.tableRef(x, ctx)
@@ -83,7 +83,6 @@ func (b *binder) fromItem(item ast.FromItem, left *scope, ctx *context) (*scope,
 	case *ast.Join:
 		return b.join(x, ctx)
 	}
-	_ = left
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%T in FROM is not supported", item)
 }
 
@@ -132,7 +131,7 @@ func (c column) moved(to []int, shift int) column {
 func (b *binder) lateral(left *scope, item ast.FromItem, kind plan.ApplyKind, ctx *context) (*scope, error) {
 	f := &frame{parent: left}
 	left.ctx = ctx
-	right, err := b.fromItem(item, nil, &context{frame: f, ctes: ctx.ctes})
+	right, err := b.fromItem(item, &context{frame: f, ctes: ctx.ctes})
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,11 @@ func (b *binder) find(s *scope, qualifier, name string, ref *ast.ColumnRef) (exp
 	if err != nil || outer == nil {
 		return nil, err
 	}
-	return b.cross(s.ctx.frame, outer), nil
+	e = b.cross(s.ctx.frame, outer)
+	if b.readsApproximate(outer) {
+		b.unbounded(e)
+	}
+	return e, nil
 }
 
 func (s *scope) hasTable(name string) bool {

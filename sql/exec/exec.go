@@ -221,6 +221,10 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.measure(n, s), nil
+}
+
+func (r *run) measure(n plan.Node, s Source) Source {
 	m := &measured{Source: s, clock: r.env.Clock}
 	if r.env.Clock != nil {
 		if m.stats = r.state.stats[n]; m.stats == nil {
@@ -229,7 +233,7 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 		}
 		m.stats.Loops++
 	}
-	return m, nil
+	return m
 }
 
 func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {

@@ -314,7 +314,7 @@ func (g *groups) finish(scan *plan.FoldScan) (*types.Batch, error) {
 	out := &types.Batch{Rows: n, Cols: append([]*types.Vector(nil), g.keys.Cols...)}
 	worst := make([]float64, n)
 	var hidden []*types.Vector
-	for _, a := range g.fold.Aggs {
+	for at, a := range g.fold.Aggs {
 		v := types.NewVector(a.Final.Type(), n)
 		out.Cols = append(out.Cols, v)
 		if !a.Final.Approximate() {
@@ -330,7 +330,9 @@ func (g *groups) finish(scan *plan.FoldScan) (*types.Batch, error) {
 		s := types.NewVector(types.Of(types.Sketch), n)
 		for i := range n {
 			s.AppendBytes(g.states[a.State].Append(nil, uint32(i)))
-			worst[i] = max(worst[i], b.Error.Floats[i])
+			if scan.Needed[at] {
+				worst[i] = max(worst[i], b.Error.Floats[i])
+			}
 		}
 		hidden = append(hidden, b.Lo, b.Hi, s)
 	}
