@@ -9,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/distsql/fragment"
 	"github.com/tallydb/tallydb/distsql/physical"
 	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
@@ -17,17 +18,17 @@ import (
 	"github.com/tallydb/tallydb/stream/state"
 )
 
-// Fold runs a FoldScan: it returns the merged, finalised groups with the columns
+// fold runs a FoldScan: it returns the merged, finalised groups with the columns
 // that the scan yields.
-func (s *Statement) Fold(ctx context.Context, scan *plan.FoldScan) (*types.Batch, error) {
+func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*types.Batch, error) {
 	f := scan.Fold
-	partitions, err := physical.Partitions(f.Stream, scan.Partition, s.context)
+	partitions, err := physical.Partitions(f.Stream, scan.Partition, ec)
 	if err != nil {
 		return nil, err
 	}
 	needed := physical.NeededStates(f, scan.Needed)
 	req := fragment.FoldRequest{
-		Fold: f, Context: s.context, WindowFrom: eventtime.Min, WindowTo: eventtime.Max,
+		Fold: f, Context: ec, WindowFrom: eventtime.Min, WindowTo: eventtime.Max,
 		KeyFilter: scan.KeyFilter, NeededStates: needed, MaxGroups: s.maxGroups,
 	}
 	req.WindowFrom, req.WindowTo = windowBounds(scan)

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/distsql/fragment"
 	"github.com/tallydb/tallydb/distsql/physical"
@@ -18,12 +17,12 @@ import (
 // Rows is a sequence of batches that ends with the first error.
 type Rows = iter.Seq2[*types.Batch, error]
 
-// Stream runs a StreamScan: the admitted events of the retained log, each
+// stream runs a StreamScan: the admitted events of the retained log, each
 // partition's in log order. All partitions are heard from before the first row,
 // so that every row knows the coverage of the whole.
-func (s *Statement) Stream(ctx context.Context, scan *plan.StreamScan) (Rows, error) {
+func (s *Statement) stream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (Rows, error) {
 	rel := scan.Stream
-	partitions, err := physical.Partitions(rel, scan.Partition, s.context)
+	partitions, err := physical.Partitions(rel, scan.Partition, ec)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +47,7 @@ func (s *Statement) Stream(ctx context.Context, scan *plan.StreamScan) (Rows, er
 	g.close()
 	return func(yield func(*types.Batch, error) bool) {
 		for _, r := range g.reaches {
-			more, err := s.streamPartition(ctx, scan, g, r, yield)
+			more, err := s.streamPartition(ctx, scan, ec, g, r, yield)
 			if err != nil {
 				yield(nil, err)
 			}
@@ -64,10 +63,10 @@ type errStop struct{}
 
 func (errStop) Error() string { return "enough rows" }
 
-func (s *Statement) streamPartition(ctx context.Context, scan *plan.StreamScan, g *gate, r fragment.Reach, yield func(*types.Batch, error) bool) (more bool, err error) {
+func (s *Statement) streamPartition(ctx context.Context, scan *plan.StreamScan, ec *expr.Context, g *gate, r fragment.Reach, yield func(*types.Batch, error) bool) (more bool, err error) {
 	left := scan.Limit
 	err = s.transport.Scan(ctx, s.target(scan.Stream, r.Partition), r.Covered, func(b *types.Batch) error {
-		sel, err := s.selectRows(scan.Filter, b)
+		sel, err := selectRows(ec, scan.Filter, b)
 		if err != nil {
 			return err
 		}
@@ -97,9 +96,9 @@ type errLimit struct{}
 func (errLimit) Error() string { return "limit reached" }
 
 // selectRows returns the rows that a filter admits; nil admits all.
-func (s *Statement) selectRows(filter expr.Expr, b *types.Batch) ([]int32, error) {
+func selectRows(ec *expr.Context, filter expr.Expr, b *types.Batch) ([]int32, error) {
 	if filter != nil {
-		return expr.FilterSel(s.context, filter, b, nil)
+		return expr.FilterSel(ec, filter, b, nil)
 	}
 	sel := make([]int32, b.Rows)
 	for i := range sel {
@@ -122,13 +121,15 @@ func (g *gate) streamBatch(scan *plan.StreamScan, b *types.Batch, sel []int32) *
 	return out
 }
 
-// Side runs a SideScan. Side relations are reports without an envelope, but a
+// side runs a SideScan. Side relations are reports without an envelope, but a
 // partition that does not answer makes them partial all the same.
-func (s *Statement) Side(ctx context.Context, scan *plan.SideScan, views []*catalog.Relation) (Rows, error) {
+func (s *Statement) side(ctx context.Context, scan *plan.SideScan, ec *expr.Context) (Rows, error) {
 	targets := []id.Relation{0}
-	if scan.Kind != plan.SideRejected {
+	if scan.View != nil {
+		targets = []id.Relation{scan.View.ID}
+	} else if scan.Kind != plan.SideRejected {
 		targets = targets[:0]
-		for _, v := range views {
+		for _, v := range s.views(scan.Stream.ID) {
 			targets = append(targets, v.ID)
 		}
 	}
@@ -163,7 +164,7 @@ func (s *Statement) Side(ctx context.Context, scan *plan.SideScan, views []*cata
 	g.close()
 	return func(yield func(*types.Batch, error) bool) {
 		for _, b := range batches {
-			sel, err := s.selectRows(scan.Filter, b)
+			sel, err := selectRows(ec, scan.Filter, b)
 			if err != nil {
 				yield(nil, err)
 				return

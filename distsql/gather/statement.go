@@ -35,11 +35,11 @@ type Counters struct {
 type Statement struct {
 	transport exchange.Transport
 	settings  envelope.Settings
-	context   *expr.Context
 	now       func() time.Time
 	counters  *Counters
 	result    *envelope.Result
 	maxGroups int64
+	views     func(id.Relation) []*catalog.Relation
 
 	stop   chan struct{} // closed when fragments should no longer wait for the cut
 	timer  *time.Timer
@@ -52,10 +52,11 @@ type Statement struct {
 type Config struct {
 	Transport exchange.Transport
 	Settings  envelope.Settings
-	Context   *expr.Context
 	Now       func() time.Time
 	Counters  *Counters
 	MaxGroups int64 // of an ad-hoc fold, in each partition; 0: 10 million
+	// Views returns the continuous views of a stream.
+	Views func(stream id.Relation) []*catalog.Relation
 }
 
 // Begin starts a statement that reads these streams, whose heads become its cut.
@@ -65,8 +66,8 @@ func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*State
 		cfg.MaxGroups = 10_000_000
 	}
 	s := &Statement{
-		transport: cfg.Transport, settings: cfg.Settings, context: cfg.Context, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, stop: make(chan struct{}),
+		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
+		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, stop: make(chan struct{}),
 		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(),
 	}
 	for _, rel := range streams {

@@ -201,4 +201,6 @@ func (s *envelopeStates) Merge(group uint32, state []byte) error {
 }
 
 // MemoryBytes implements States.
-func (s *envelopeStates) MemoryBytes() int64 { return int64(cap(s.flags) + cap(s.word)*8 + len(s.text)*64) }
+func (s *envelopeStates) MemoryBytes() int64 {
+	return int64(cap(s.flags) + cap(s.word)*8 + len(s.text)*64)
+}

@@ -89,7 +89,9 @@ type momentsFloat struct {
 }
 
 // Grow implements States.
-func (s *momentsFloat) Grow(n int) { s.n, s.sx, s.sxx = growTo(s.n, n), growTo(s.sx, n), growTo(s.sxx, n) }
+func (s *momentsFloat) Grow(n int) {
+	s.n, s.sx, s.sxx = growTo(s.n, n), growTo(s.sx, n), growTo(s.sxx, n)
+}
 
 // Update implements States.
 func (s *momentsFloat) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {

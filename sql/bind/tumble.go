@@ -181,7 +181,9 @@ func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, e
 		return nil, err
 	}
 	scan := &plan.FunctionScan{Function: f.Name.Name}
-	col := func(name string, t types.Type) { scan.Columns = append(scan.Columns, types.Column{Name: name, Type: t}) }
+	col := func(name string, t types.Type) {
+		scan.Columns = append(scan.Columns, types.Column{Name: name, Type: t})
+	}
 	cast := func(to ...types.OID) error {
 		if len(args) != len(to) {
 			return undefinedSet(f.Name.Name, args)

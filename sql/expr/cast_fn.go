@@ -270,7 +270,7 @@ func dateToMicros(day int64) (int64, error) {
 	if types.Infinite(day) {
 		return day, nil
 	}
-	if day >= 106_751_991 || day < -2_451_545 {
+	if day >= 106_751_983 || day < -2_451_545 {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date out of range for timestamp")
 	}
 	return day * usecDay, nil

@@ -438,12 +438,8 @@ func age(ec *Context, a []types.Datum) (types.Datum, error) {
 	if us < 0 {
 		us, days = us+usecDay, days-1
 	}
-	if days < 0 { // borrow the month that is shorter by the calendar
-		if neg {
-			days += types.DaysIn(y1, m1-1+12*b2i(m1 == 1))
-		} else {
-			days += types.DaysIn(y2, m2)
-		}
+	if days < 0 { // borrow the month of the earlier one
+		days += types.DaysIn(y2, m2)
 		months--
 	}
 	s := types.Span{Micros: us, Days: int32(days), Months: int32(months)}

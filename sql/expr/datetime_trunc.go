@@ -84,7 +84,7 @@ func truncate(unit string, us int64, t types.OID) (int64, error) {
 		day, within = types.DaysFromCivil(y, (m-1)/3*3+1, 1), 0
 	case yearUnits[u] != 0:
 		day, within = types.DaysFromCivil(truncYear(y, yearUnits[u]), 1, 1), 0
-	case isPartUnit(u):
+	case strings.HasPrefix(u, "timezone"):
 		return 0, unsupportedUnit(unit, t)
 	default:
 		return 0, unitError(unit, t)

@@ -42,7 +42,7 @@ func QuoteIdent(s string) string {
 func QuoteLiteral(s string) string {
 	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	if strings.Contains(s, `\`) {
-		return " E" + strings.ReplaceAll(q, `\`, `\\`)
+		return "E" + strings.ReplaceAll(q, `\`, `\\`)
 	}
 	return q
 }

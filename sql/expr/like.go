@@ -23,7 +23,7 @@ func likeMatch(s, p string, escape rune, fold bool) (bool, error) {
 			r, n := utf8.DecodeRuneInString(p)
 			switch {
 			case r == escape && escape != 0:
-				if len(p) == n {
+				if len(p) == n && s != "" {
 					return false, sqlerr.New(sqlerr.InvalidEscapeSequence, "LIKE pattern must not end with escape character")
 				}
 				lit, k := utf8.DecodeRuneInString(p[n:])

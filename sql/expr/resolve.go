@@ -67,7 +67,7 @@ func resolve(cands []candidate, in []types.OID) (chosen candidate, found, ambigu
 				return true
 			}
 		}
-		return false
+		return !consistent(c, in)
 	})
 	if len(cands) > 1 {
 		cands = keepBest(cands, in, func(have, want types.OID) bool { return have == want })
@@ -90,6 +90,32 @@ func resolve(cands []candidate, in []types.OID) (chosen candidate, found, ambigu
 		return cands[0], true, false
 	}
 	return candidate{}, true, true
+}
+
+// consistent reports whether the polymorphic arguments agree on one element type.
+func consistent(c candidate, in []types.OID) bool {
+	var exact types.OID
+	var loose []Expr
+	for i, want := range c.args {
+		t := in[i]
+		if t == types.Unknown {
+			continue
+		}
+		if want == types.AnyArray || want == types.AnyCompatibleArray {
+			t = t.Elem()
+		}
+		switch want {
+		case types.AnyElement, types.AnyArray, types.AnyNonArray:
+			if exact != 0 && exact != t {
+				return false
+			}
+			exact = t
+		case types.AnyCompatible, types.AnyCompatibleArray:
+			loose = append(loose, &Column{Typ: types.Of(t)})
+		}
+	}
+	_, err := CommonType("argument", loose...)
+	return err == nil
 }
 
 // keepBest keeps the candidates with the most matching arguments.
@@ -191,6 +217,10 @@ func bindCall(c candidate, args []Expr, op bool) (Expr, error) {
 		switch c.args[i] {
 		case types.Any:
 			if want = a.Type(); want.OID == types.Unknown {
+				if _, literal := a.(*Const); literal {
+					out[i] = a
+					continue
+				}
 				want = types.Of(types.Text)
 			}
 		case types.AnyElement, types.AnyNonArray, types.AnyCompatible:

@@ -219,11 +219,11 @@ func formatType(_ *Context, a []types.Datum) (types.Datum, error) {
 	if a[0].Int == 0 {
 		return text("-")
 	}
+	if t.OID == types.Bpchar && !a[1].Null && a[1].Int < 0 {
+		return text("bpchar")
+	}
 	if !a[1].Null {
 		return text(t.WithModifier(int32(a[1].Int)).String())
-	}
-	if t.OID == types.Bpchar {
-		return text("character")
 	}
 	return text(t.String())
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,7 +95,7 @@ func textFunctions() []overload {
 			case n == 0:
 				return types.Datum{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
 			case n < 0:
-				return types.Datum{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "character number must be positive")
 			case n > unicode.MaxRune || n >= 0xD800 && n < 0xE000:
 				return types.Datum{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "requested character not valid for encoding: %d", n)
 			}
@@ -273,6 +274,14 @@ func splitPart(_ *Context, a []types.Datum) (types.Datum, error) {
 // shown is the text of a value as concat and format see it: booleans as t and f.
 func shown(ec *Context, d types.Datum) string { return types.FormatDatum(d, ec.TextOptions()) }
 
+// castText is the text of a value as a cast gives it.
+func castText(ec *Context, d types.Datum) string {
+	if d.Type.OID == types.Bool {
+		return strconv.FormatBool(d.Int != 0)
+	}
+	return shown(ec, d)
+}
+
 func concat(ec *Context, a []types.Datum) (types.Datum, error) {
 	var b strings.Builder
 	for _, d := range a {
@@ -301,10 +310,10 @@ func textOperators() []overload {
 	out := []overload{
 		fn("||(text,text) text", "concatenate", join), fn("||(bytea,bytea) bytea", "concatenate", join),
 		fn("||(text,anynonarray) text", "concatenate", func(ec *Context, a []types.Datum) (types.Datum, error) {
-			return text(str(a[0]) + shown(ec, a[1]))
+			return text(str(a[0]) + castText(ec, a[1]))
 		}).stable(),
 		fn("||(anynonarray,text) text", "concatenate", func(ec *Context, a []types.Datum) (types.Datum, error) {
-			return text(shown(ec, a[0]) + str(a[1]))
+			return text(castText(ec, a[0]) + str(a[1]))
 		}).stable(),
 		fn("^@(text,text) bool", "starts with", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return boolean(bytes.HasPrefix(a[0].Bytes, a[1].Bytes))

@@ -77,12 +77,12 @@ type ApplyKind uint8
 
 // Kinds of Apply.
 const (
-	ApplyScalar  ApplyKind = iota // the value of the only row, NULL for none; 21000 for more
-	ApplyExists                   // whether there is a row
-	ApplyIn                       // whether Arg equals a value, with NULLs as in SQL
-	ApplyArray                    // the array of all values
-	ApplyLateral                  // one row for each row of the subplan
-	ApplyLateralLeft              // and one with NULLs where there is none
+	ApplyScalar      ApplyKind = iota // the value of the only row, NULL for none; 21000 for more
+	ApplyExists                       // whether there is a row
+	ApplyIn                           // whether Arg equals a value, with NULLs as in SQL
+	ApplyArray                        // the array of all values
+	ApplyLateral                      // one row for each row of the subplan
+	ApplyLateralLeft                  // and one with NULLs where there is none
 )
 
 // Apply runs its subplan for each row of the child, with the value of Outer[i] as

@@ -25,6 +25,7 @@ const (
 	fieldSyntax fieldError = iota + 1
 	fieldRange
 	fieldZone
+	fieldZoneName
 )
 
 var months = map[string]int{
@@ -372,11 +373,17 @@ func (dt *dateTime) word(s string) (string, fieldError) {
 		dt.loc, dt.hasZone = loc, true
 		return rest, 0
 	}
+	if strings.Contains(w, "/") {
+		return s, fieldZoneName
+	}
 	return s, fieldSyntax
 }
 
 func (dt *dateTime) finish() fieldError {
 	if dt.am || dt.pm {
+		if !dt.hasTime {
+			return fieldSyntax
+		}
 		if dt.hour < 1 || dt.hour > 12 {
 			return fieldRange
 		}
@@ -412,6 +419,8 @@ func dateTimeError(e fieldError, typ string, text []byte) error {
 	switch e {
 	case fieldRange:
 		return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
+	case fieldZoneName:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "time zone of \"%s\" not recognized", text)
 	case fieldZone:
 		return sqlerr.New(invalidZoneDisplacement, "time zone displacement out of range: \"%s\"", text)
 	}

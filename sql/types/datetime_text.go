@@ -75,7 +75,7 @@ func parseTimestamp(text []byte, t Type, o *TextOptions) (int64, error) {
 	}
 	day := DaysFromCivil(dt.year, dt.month, dt.day)
 	us := day*usecDay + dt.clockMicros()
-	if day > 106_741_034 || day < minDay {
+	if day > 106_751_990 || day < minDay {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "timestamp out of range: \"%s\"", text)
 	}
 	if tz {
@@ -214,4 +214,44 @@ func parseTime(text []byte, t Type, o *TextOptions) (int64, error) {
 		return 0, dateTimeError(fieldSyntax, "time", text)
 	}
 	return roundTimestamp(dt.clockMicros(), t), nil
+}
+
+// RoundMicros rounds to p digits of a second; p outside 0..5 leaves us as it is.
+func RoundMicros(us int64, p int) int64 {
+	if p < 0 {
+		return us
+	}
+	return roundMicros(us, p)
+}
+
+// HasZone reports whether the text of a timestamptz names its zone, so that it
+// means the same in every session.
+func HasZone(text []byte) bool {
+	if _, _, zone, ok := fastTimestamp(text); ok {
+		return zone
+	}
+	var dt dateTime
+	if e := scanDateTime(text, &dt); e != 0 {
+		return true // an error in every session
+	}
+	switch dt.special {
+	case "":
+		return dt.hasZone
+	case "infinity", "-infinity", "epoch":
+		return true
+	}
+	return false
+}
+
+// RelativeTime reports whether the text of a date or time depends on the clock.
+func RelativeTime(text []byte) bool {
+	var dt dateTime
+	if _, _, _, ok := fastTimestamp(text); ok || scanDateTime(text, &dt) != 0 {
+		return false
+	}
+	switch dt.special {
+	case "now", "today", "tomorrow", "yesterday":
+		return true
+	}
+	return false
 }

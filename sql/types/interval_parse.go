@@ -13,6 +13,7 @@ import (
 type spanBuilder struct {
 	months, days, micros int64
 	overflow             bool
+	seen                 map[string]bool // units, none of which may come twice
 }
 
 func (b *spanBuilder) add(field *int64, x float64) {
@@ -47,6 +48,25 @@ func (b *spanBuilder) addDays(whole int64, frac float64, scale int64) {
 	b.days += int64(d)
 	b.add(&b.micros, math.RoundToEven((f-d)*usecDay))
 	b.overflow = b.overflow || whole > math.MaxInt32 || whole < math.MinInt32
+}
+
+// first reports whether a unit, in any spelling, comes for the first time.
+func (b *spanBuilder) first(unit string) bool {
+	key := strings.TrimSuffix(unit, "s")
+	if len(key) > 3 {
+		key = key[:3]
+	}
+	if k, ok := map[string]string{"d": "day", "h": "hou", "hr": "hou", "m": "min", "y": "yea", "yr": "yea", "w": "wee", "": "sec"}[key]; ok {
+		key = k
+	}
+	if b.seen[key] {
+		return false
+	}
+	if b.seen == nil {
+		b.seen = map[string]bool{}
+	}
+	b.seen[key] = true
+	return true
 }
 
 func (b *spanBuilder) addUnit(whole int64, frac float64, unit string) bool {
@@ -106,8 +126,11 @@ func ParseSpan(text []byte, t Type) (Span, error) {
 		return Span{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid input syntax for type interval: \"%s\"", text)
 	}
 	sp, ok := b.span()
-	if !ok {
+	switch {
+	case b.overflow:
 		return Span{}, sqlerr.New(intervalFieldOverflow, "interval field value out of range: \"%s\"", text)
+	case !ok:
+		return Span{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
 	}
 	return sp.Fit(t), nil
 }
@@ -200,7 +223,7 @@ func (b *spanBuilder) verbose(s, bare string) bool {
 		case len(rest) > 1 && rest[0] == '-' && isDigit(rest[1]):
 			digits, r := leading(rest[1:], isDigit)
 			m := int64(atoi(digits))
-			if m > 11 {
+			if m > 11 || r != "" && !isSpace(r[0]) {
 				return false
 			}
 			y, _ := spanNumber{n.neg, n.whole*12 + m, 0}.signed()
@@ -220,7 +243,7 @@ func (b *spanBuilder) verbose(s, bare string) bool {
 				}
 			}
 		}
-		if !b.addUnit(w, f, unit) {
+		if !b.addUnit(w, f, unit) || !b.first(unit) {
 			return false
 		}
 		s = r

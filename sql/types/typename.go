@@ -17,9 +17,6 @@ func (t Type) String() string {
 		return "???"
 	}
 	m := t.Modifier()
-	if t.OID == Bpchar && m < 0 {
-		return "bpchar"
-	}
 	if m < 0 {
 		return info.SQLName
 	}

@@ -218,6 +218,24 @@ func Repeat(d Datum, n int) *Vector {
 	return v
 }
 
+// Truncate keeps the first n rows.
+func (v *Vector) Truncate(n int) {
+	for i := n; i < v.Len() && i>>6 < len(v.Nulls); i++ {
+		v.Nulls.Clear(i)
+	}
+	switch v.Type.Kind() {
+	case KindInt:
+		v.Ints = v.Ints[:n]
+	case KindFloat:
+		v.Floats = v.Floats[:n]
+	default:
+		if len(v.Offsets) > 0 {
+			v.Offsets = v.Offsets[:n+1]
+			v.Data = v.Data[:v.Offsets[n]]
+		}
+	}
+}
+
 // MemoryBytes returns the bytes that the vector's slices hold.
 func (v *Vector) MemoryBytes() int {
 	return 8*(cap(v.Nulls)+cap(v.Ints)+cap(v.Floats)) + 4*cap(v.Offsets) + cap(v.Data)

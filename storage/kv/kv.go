@@ -138,6 +138,22 @@ type Batch struct {
 // NewBatch returns an empty batch.
 func (s *Store) NewBatch() *Batch { return &Batch{s.db.NewBatch()} }
 
+// NewIndexedBatch returns an empty batch that can be read: Get and Scan see the
+// store with the batch's changes in it.
+func (s *Store) NewIndexedBatch() *Batch { return &Batch{s.db.NewIndexedBatch()} }
+
+// Get is Store.Get through the changes of an indexed batch.
+func (b *Batch) Get(key []byte) (value []byte, ok bool, err error) { return get(b.b, key) }
+
+// Scan is Store.Scan through the changes of an indexed batch. fn must not change
+// the batch.
+func (b *Batch) Scan(from, to []byte, fn func(key, value []byte) error) error {
+	return scan(b.b, from, to, fn)
+}
+
+// Empty reports whether the batch changes nothing.
+func (b *Batch) Empty() bool { return b.b.Empty() }
+
 // Set sets key to value.
 func (b *Batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }
 

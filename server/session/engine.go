@@ -1,0 +1,136 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/store"
+	"github.com/tallydb/tallydb/distsql/exchange"
+	"github.com/tallydb/tallydb/distsql/gather"
+	"github.com/tallydb/tallydb/server/pgwire"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
+	"github.com/tallydb/tallydb/stream"
+	"github.com/tallydb/tallydb/stream/partition"
+)
+
+// Tenant is a database that is open on this node.
+type Tenant struct {
+	Database  store.Database
+	Streams   *stream.Manager
+	Tables    *tablestore.Store
+	Transport exchange.Transport
+}
+
+// Engine is what sessions share. All fields are set before the first session.
+type Engine struct {
+	Catalog  *store.Store
+	Registry *agg.Registry
+	Logger   *slog.Logger
+	Now      func() time.Time
+	// Tenant returns an open database; 3D000 if there is none.
+	Tenant func(name string) (*Tenant, error)
+	// CreateTenant and DropTenant are CREATE and DROP DATABASE.
+	CreateTenant func(name string) error
+	// Virtual returns the system catalogs as a session of this database sees them.
+	Virtual func(t *Tenant, s *Session) bind.VirtualTables
+	// Compile binds a continuous view to the program that partitions run.
+	Compile func(t store.Database, view *catalog.Relation) (partition.Compiled, error)
+	// Gather counts what the coverage gates refused.
+	Gather *gather.Counters
+	// MemoryBytes is the budget of the groups of one partition of a view.
+	MemoryBytes int64
+	// StatementMemory is the budget of one statement.
+	StatementMemory int64
+
+	Statements atomic.Int64 // run so far
+	Failures   atomic.Int64 // ended with an error
+}
+
+var _ pgwire.Backend = (*Engine)(nil)
+
+// Open implements pgwire.Backend. Without passwords, only clients of this
+// machine are let in.
+func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, error) {
+	if host, _, err := net.SplitHostPort(s.RemoteAddr); err == nil {
+		if ip := net.ParseIP(host); ip != nil && !ip.IsLoopback() {
+			return nil, sqlerr.New("28000", "no entry for host %q, user %q, database %q", host, s.User, s.Database).
+				WithHint("This server trusts clients of its own machine only.")
+		}
+	}
+	t, err := e.Tenant(s.Database)
+	if err != nil {
+		return nil, err
+	}
+	session := newSession(e, t, s)
+	for name, value := range s.Parameters {
+		switch name {
+		case "user", "database", "replication":
+		case "options":
+			for n, v := range startupOptions(value) {
+				if err := session.settings.set(n, v); err != nil {
+					return nil, err
+				}
+			}
+		default:
+			if err := session.settings.set(name, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return session, nil
+}
+
+// startupOptions reads the -c name=value pairs of the options parameter.
+func startupOptions(s string) map[string]string {
+	out := map[string]string{}
+	words := splitWords(s)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "-c" && i+1 < len(words):
+			i++
+			w = words[i]
+		case len(w) > 2 && w[:2] == "-c" || len(w) > 2 && w[:2] == "--":
+			w = w[2:]
+		default:
+			continue
+		}
+		for k := range len(w) {
+			if w[k] == '=' {
+				out[w[:k]] = w[k+1:]
+				break
+			}
+		}
+	}
+	return out
+}
+
+// splitWords splits at spaces; a backslash keeps the next character.
+func splitWords(s string) []string {
+	var out []string
+	var word []byte
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			word = append(word, s[i])
+		case s[i] == ' ':
+			if len(word) > 0 {
+				out, word = append(out, string(word)), nil
+			}
+		default:
+			word = append(word, s[i])
+		}
+	}
+	if len(word) > 0 {
+		out = append(out, string(word))
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/server/pgwire"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/parse"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Session is one client's state.
+type Session struct {
+	engine   *Engine
+	tenant   *Tenant
+	startup  pgwire.Startup
+	settings *settings
+	prepared map[string]*prepared
+	portals  map[string]*portal
+	txn      transaction
+}
+
+var _ pgwire.Session = (*Session)(nil)
+
+func newSession(e *Engine, t *Tenant, s pgwire.Startup) *Session {
+	return &Session{
+		engine: e, tenant: t, startup: s, settings: newSettings(s.User),
+		prepared: map[string]*prepared{}, portals: map[string]*portal{},
+	}
+}
+
+// Setting returns the value of a run-time setting.
+func (s *Session) Setting(name string) (string, bool) { return s.settings.get(name) }
+
+// SettingInfo is a row of pg_settings.
+type SettingInfo struct {
+	Name, Value, Initial, About string
+	ReadOnly                    bool
+}
+
+// Settings returns all settings by name.
+func (s *Session) Settings() []SettingInfo {
+	var out []SettingInfo
+	for _, n := range s.settings.names() {
+		d := known[n]
+		out = append(out, SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, ReadOnly: d.readOnly})
+	}
+	return out
+}
+
+// User returns the name that the client gave.
+func (s *Session) User() string { return s.startup.User }
+
+// Parameters implements pgwire.Session.
+func (s *Session) Parameters() [][2]string {
+	s.settings.changed = nil
+	var out [][2]string
+	for _, n := range s.settings.names() {
+		if known[n].report {
+			out = append(out, [2]string{shownName(n), s.settings.values[n]})
+		}
+	}
+	return out
+}
+
+// reportChanges tells the client of settings that changed.
+func (s *Session) reportChanges(w *pgwire.Writer) {
+	for _, n := range s.settings.changed {
+		w.Parameter(shownName(n), s.settings.values[n])
+	}
+	s.settings.changed = nil
+}
+
+// Close implements pgwire.Session.
+func (s *Session) Close() {
+	s.closePortals()
+	s.txn.rollback()
+}
+
+// snapshot returns the database's relations as they are now.
+func (s *Session) snapshot() *catalog.Snapshot {
+	return s.engine.Catalog.Snapshot(s.tenant.Database.Tenant)
+}
+
+// bindEnv is what a statement is bound against.
+func (s *Session) bindEnv(ec *expr.Context) *bind.Env {
+	return &bind.Env{
+		Snapshot: s.snapshot(), Registry: s.engine.Registry, Virtual: s.engine.Virtual(s.tenant, s), Parse: parseSelect,
+		SearchPath: ec.SearchPath, HideEnvelope: !s.settings.on("envelope"), Expr: ec,
+	}
+}
+
+// parseSelect parses the body of a view.
+func parseSelect(sql string) (*ast.Select, error) {
+	p, err := parse.ParseOne(sql)
+	if err != nil {
+		return nil, err
+	}
+	sel, ok := p.Statement.(*ast.Select)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "a query is expected")
+	}
+	return sel, nil
+}
+
+// exprContext is what a statement fixes for its expressions.
+func (s *Session) exprContext() *expr.Context {
+	now := s.engine.Now()
+	if s.txn.open() {
+		now = s.txn.began
+	}
+	return &expr.Context{
+		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: relationNames{s},
+	}
+}
+
+// contextSetting is current_setting() for scalar functions.
+func (s *Session) contextSetting(name string) (string, bool) {
+	if name == "pg_backend_pid" {
+		return types.FormatDatum(types.IntDatum(types.Int8, int64(s.startup.ProcessID)), &types.TextOptions{}), true
+	}
+	return s.settings.get(name)
+}
+
+// textOptions is how values are shown to the client.
+func (s *Session) textOptions() *types.TextOptions { return s.exprContext().TextOptions() }
+
+// statementContext bounds a statement's time.
+func (s *Session) statementContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d := s.settings.duration("statement_timeout"); d > 0 {
+		return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
+	}
+	return context.WithCancel(ctx)
+}
+
+// clientError makes any error of a statement one for the client.
+func clientError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if ctx.Err() != nil {
+		var cause *sqlerr.Error
+		if errors.As(context.Cause(ctx), &cause) {
+			return cause
+		}
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+	return err
+}
+
+// Query implements pgwire.Session.
+func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
+	statements, err := parse.Parse(sql)
+	if err != nil {
+		s.txn.fail()
+		return err
+	}
+	s.dropPortal("")
+	if len(statements) == 0 {
+		return w.Empty()
+	}
+	for _, p := range statements {
+		if p.Params > 0 {
+			s.txn.fail()
+			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+		}
+		if err := s.run(ctx, p.Statement, nil, simpleSink(s, w)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs one statement and keeps the transaction's state right.
+func (s *Session) run(ctx context.Context, stmt ast.Statement, params []types.Datum, out *sink) error {
+	if s.txn.failed() && !endsTransaction(stmt) {
+		return sqlerr.New(sqlerr.InFailedSQLTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	ctx, cancel := s.statementContext(ctx)
+	defer cancel()
+	s.engine.Statements.Add(1)
+	err := s.dispatch(ctx, stmt, params, out)
+	if err == nil {
+		err = s.endStatement(ctx, out)
+	} else {
+		s.abandonStatement()
+	}
+	s.reportChanges(out.writer)
+	if err = clientError(ctx, err); err != nil {
+		s.engine.Failures.Add(1)
+		s.txn.fail()
+	}
+	return err
+}
+
+func endsTransaction(stmt ast.Statement) bool {
+	t, ok := stmt.(*ast.Transaction)
+	return ok && (t.Kind == ast.Rollback || t.Kind == ast.Commit || t.Kind == ast.RollbackTo)
+}
+
+// now is the time as the session's engine sees it.
+func (s *Session) now() time.Time { return s.engine.Now() }

@@ -1,0 +1,321 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tallydb/tallydb/distsql/envelope"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// setting describes one run-time setting.
+type setting struct {
+	initial  string
+	about    string
+	readOnly bool
+	report   bool // told to the client when it changes
+	// check returns the value to keep; nil keeps any.
+	check func(value string) (string, error)
+}
+
+// ServerVersion is the PostgreSQL version whose behaviour clients may expect.
+const ServerVersion = "15.0"
+
+// known are the settings by lower-case name.
+var known = map[string]setting{
+	"application_name":                    {initial: "", about: "Name of the application, for the log and pg_stat_activity.", report: true},
+	"client_encoding":                     {initial: "UTF8", about: "Encoding of the client; only UTF8.", report: true, check: encoding},
+	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client."},
+	"bytea_output":                        {initial: "hex", about: "Output format of bytea.", check: oneOf("bytea_output", "hex")},
+	"datestyle":                           {initial: "ISO, MDY", about: "Display format of dates; ISO.", report: true, check: dateStyle},
+	"default_transaction_read_only":       {initial: "off", about: "Whether new transactions are read-only.", report: true, check: boolean("default_transaction_read_only")},
+	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut."},
+	"envelope":                            {initial: "on", about: "Whether SELECT * shows _status, _coverage, _error and _staleness_ms.", check: boolean("envelope")},
+	"confidence":                          {initial: "0.95", about: "Confidence of the bounds of approximate values.", check: fraction("confidence")},
+	"extra_float_digits":                  {initial: "1", about: "Accepted; floats are shown in shortest exact form."},
+	"idle_in_transaction_session_timeout": {initial: "0", about: "Accepted."},
+	"in_hot_standby":                      {initial: "off", about: "Always off.", readOnly: true, report: true},
+	"integer_datetimes":                   {initial: "on", about: "Always on.", readOnly: true, report: true},
+	"intervalstyle":                       {initial: "postgres", about: "Display format of intervals; postgres.", report: true, check: oneOf("IntervalStyle", "postgres")},
+	"is_superuser":                        {initial: "on", about: "Whether the user is a superuser.", readOnly: true, report: true},
+	"lock_timeout":                        {initial: "0", about: "Accepted."},
+	"max_identifier_length":               {initial: "63", about: "Maximum length of a name.", readOnly: true},
+	"max_index_keys":                      {initial: "32", about: "Maximum number of index keys.", readOnly: true},
+	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},
+	"partial_results":                     {initial: "error", about: "What becomes of a partial result: error, warn or label.", check: oneOf("partial_results", "error", "warn", "label")},
+	"read_wait":                           {initial: "1s", about: "How long a statement waits for partitions to reach its cut.", check: duration("read_wait")},
+	"row_security":                        {initial: "off", about: "Accepted."},
+	"search_path":                         {initial: "\"$user\", public", about: "Schemas that unqualified names are looked up in."},
+	"server_encoding":                     {initial: "UTF8", about: "Encoding of the server.", readOnly: true, report: true},
+	"server_version":                      {initial: ServerVersion, about: "PostgreSQL version that the server is compatible with.", readOnly: true, report: true},
+	"server_version_num":                  {initial: "150000", about: "The same as a number.", readOnly: true},
+	"session_authorization":               {initial: "", about: "The session's user.", readOnly: true, report: true},
+	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
+	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: duration("statement_timeout")},
+	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
+	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
+	"transaction_isolation":               {initial: "read committed", about: "Accepted."},
+	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
+}
+
+// shownNames are the settings whose PostgreSQL name is not lower case.
+var shownNames = map[string]string{"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
+
+func shownName(name string) string {
+	if s, ok := shownNames[name]; ok {
+		return s
+	}
+	return name
+}
+
+func invalidSetting(name, value string, allowed ...string) error {
+	e := sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter %q: %q", name, value)
+	if len(allowed) > 0 {
+		e = e.WithHint("Available values: %s.", strings.Join(allowed, ", "))
+	}
+	return e
+}
+
+func oneOf(name string, allowed ...string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		v = strings.ToLower(v)
+		if slices.Contains(allowed, v) {
+			return v, nil
+		}
+		return "", invalidSetting(name, v, allowed...)
+	}
+}
+
+func boolean(name string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		switch strings.ToLower(v) {
+		case "on", "true", "yes", "1", "t", "y":
+			return "on", nil
+		case "off", "false", "no", "0", "f", "n":
+			return "off", nil
+		}
+		return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter %q requires a Boolean value", name)
+	}
+}
+
+func encoding(v string) (string, error) {
+	switch strings.ToUpper(strings.Trim(v, "'\"")) {
+	case "UTF8", "UTF-8", "UNICODE", "AUTO":
+		return "UTF8", nil
+	}
+	return "", sqlerr.New(sqlerr.FeatureNotSupported, "client encoding %q is not supported, only UTF8 is", v)
+}
+
+func dateStyle(v string) (string, error) {
+	for _, word := range strings.Split(strings.ToUpper(v), ",") {
+		switch strings.TrimSpace(word) {
+		case "ISO", "MDY", "DMY", "YMD", "US", "EUROPEAN", "DEFAULT", "":
+		default:
+			return "", invalidSetting("DateStyle", v, "ISO")
+		}
+	}
+	return "ISO, MDY", nil
+}
+
+func zone(v string) (string, error) {
+	if _, err := types.LoadZone(v); err != nil {
+		return "", invalidSetting("TimeZone", v)
+	}
+	return v, nil
+}
+
+func fraction(name string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		f, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(f > 0 && f < 1) {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "parameter %q must be between 0 and 1", name)
+		}
+		return v, nil
+	}
+}
+
+func duration(name string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if _, err := parseDuration(v, time.Millisecond); err != nil {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for parameter %q: %q", name, v).
+				WithHint("Valid units are \"us\", \"ms\", \"s\", \"min\", \"h\" and \"d\"; or an interval such as '5 seconds'.")
+		}
+		return v, nil
+	}
+}
+
+// parseDuration reads '250', '250ms', '5 s' or an interval; a bare number is in unit.
+func parseDuration(s string, unit time.Duration) (time.Duration, error) {
+	s = strings.TrimSpace(s)
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789."))
+	if n, err := strconv.ParseFloat(s[:digits], 64); err == nil {
+		units := map[string]time.Duration{
+			"": unit, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+		}
+		if u, ok := units[strings.TrimSpace(s[digits:])]; ok {
+			return time.Duration(n * float64(u)), nil
+		}
+	}
+	return intervalDuration(s)
+}
+
+// intervalDuration reads an interval without months.
+func intervalDuration(s string) (time.Duration, error) {
+	d, err := types.ParseSpan([]byte(s), types.Of(types.Interval))
+	if err != nil {
+		return 0, err
+	}
+	if d.Months != 0 {
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q has months, whose length varies", s).WithHint("Say days or hours.")
+	}
+	us := int64(d.Days)*86_400_000_000 + d.Micros
+	if us < 0 {
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q is negative", s)
+	}
+	if us > int64(1<<62)/1000 {
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q is too long", s)
+	}
+	return time.Duration(us) * time.Microsecond, nil
+}
+
+// settings are a session's values.
+type settings struct {
+	values  map[string]string
+	local   map[string]string // values before SET LOCAL, to restore at the end of the transaction
+	changed []string          // reported settings that changed and were not yet told
+}
+
+func newSettings(user string) *settings {
+	s := &settings{values: map[string]string{}}
+	for name, d := range known {
+		s.values[name] = d.initial
+	}
+	s.values["session_authorization"] = user
+	return s
+}
+
+// get returns a setting's value.
+func (s *settings) get(name string) (string, bool) {
+	v, ok := s.values[strings.ToLower(name)]
+	return v, ok
+}
+
+// set changes a setting; names with a dot are the user's own.
+func (s *settings) set(name, value string) error {
+	name = strings.ToLower(name)
+	d, ok := known[name]
+	switch {
+	case !ok && strings.Contains(name, "."):
+	case !ok:
+		return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+	case d.readOnly:
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
+	case d.check != nil:
+		var err error
+		if value, err = d.check(value); err != nil {
+			return err
+		}
+	}
+	if s.values[name] != value && d.report {
+		s.changed = append(s.changed, name)
+	}
+	s.values[name] = value
+	return nil
+}
+
+// setLocal changes a setting until the transaction ends.
+func (s *settings) setLocal(name, value string) error {
+	name = strings.ToLower(name)
+	old, had := s.values[name]
+	if err := s.set(name, value); err != nil {
+		return err
+	}
+	if s.local == nil {
+		s.local = map[string]string{}
+	}
+	if _, ok := s.local[name]; !ok && had {
+		s.local[name] = old
+	}
+	return nil
+}
+
+// endTransaction undoes SET LOCAL.
+func (s *settings) endTransaction() {
+	for name, value := range s.local {
+		_ = s.set(name, value) // it was valid before
+	}
+	s.local = nil
+	_ = s.set("transaction_read_only", s.values["default_transaction_read_only"])
+}
+
+// reset returns a setting, or all with an empty name, to its initial value.
+func (s *settings) reset(name string) error {
+	name = strings.ToLower(name)
+	if name != "" {
+		d, ok := known[name]
+		if !ok {
+			if strings.Contains(name, ".") {
+				delete(s.values, name)
+				return nil
+			}
+			return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+		}
+		return s.set(name, d.initial)
+	}
+	for n, d := range known {
+		if !d.readOnly && n != "transaction_read_only" {
+			if err := s.set(n, d.initial); err != nil {
+				return fmt.Errorf("reset %s: %w", n, err)
+			}
+		}
+	}
+	return nil
+}
+
+// names returns all settings, sorted.
+func (s *settings) names() []string { return slices.Sorted(maps.Keys(s.values)) }
+
+func (s *settings) duration(name string) time.Duration {
+	d, _ := parseDuration(s.values[name], time.Millisecond) // checked when it was set
+	return d
+}
+
+func (s *settings) on(name string) bool { return s.values[name] == "on" }
+
+// location is the session's time zone.
+func (s *settings) location() *time.Location {
+	l, err := types.LoadZone(s.values["timezone"])
+	if err != nil {
+		return time.UTC
+	}
+	return l
+}
+
+// searchPath returns the schemas of unqualified names.
+func (s *settings) searchPath(user string) []string {
+	var out []string
+	for _, p := range strings.Split(s.values["search_path"], ",") {
+		p = strings.Trim(strings.TrimSpace(p), `"'`)
+		if p == "$user" {
+			p = user
+		}
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// envelope returns what the distributed part of a statement needs.
+func (s *settings) envelope() envelope.Settings {
+	confidence, _ := strconv.ParseFloat(s.values["confidence"], 64) // checked when it was set
+	return envelope.Settings{
+		PartialResults: envelope.PartialResults(s.values["partial_results"]), MaxStaleness: s.duration("max_staleness"),
+		ReadWait: s.duration("read_wait"), Confidence: confidence,
+	}
+}

@@ -1,0 +1,285 @@
+// Package tablestore keeps reference tables in the key-value store and runs
+// their part of statements: scans, inserts, updates and deletes, inside a
+// transaction that sees its own writes.
+//
+// Rows are stored one to a key (docs/format/table.md); a primary key has an
+// index of its own. It starts no goroutine. Writers of one table are serialised.
+package tablestore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/exec"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/storage/recordbatch"
+)
+
+// Store is the tables of one tenant.
+type Store struct {
+	kv     *kv.Store
+	tenant id.Tenant
+	write  sync.Mutex // held by the transaction that writes
+}
+
+// New returns the tables of a tenant.
+func New(store *kv.Store, tenant id.Tenant) *Store { return &Store{kv: store, tenant: tenant} }
+
+// Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
+// or 'k' and the encoded primary key.
+func (s *Store) prefix(table id.Relation, kind byte) []byte {
+	b := binary.BigEndian.AppendUint32([]byte{'t'}, uint32(s.tenant))
+	b = binary.BigEndian.AppendUint32(b, uint32(table))
+	return append(b, kind)
+}
+
+func (s *Store) rowKey(table id.Relation, row int64) []byte {
+	return binary.BigEndian.AppendUint64(s.prefix(table, 'r'), uint64(row))
+}
+
+// Drop deletes all rows of a table.
+func (s *Store) Drop(table id.Relation) error {
+	b := s.kv.NewBatch()
+	from := s.prefix(table, 'k')
+	if err := b.DeleteRange(from, kv.PrefixEnd(s.prefix(table, 'r'))) // 'k', 'n' and 'r'; err != nil {
+		b.Discard()
+		return err
+	}
+	return b.Commit(true)
+}
+
+// Tx is a transaction. It is used by one goroutine.
+type Tx struct {
+	store   *Store
+	batch   *kv.Batch // nil until the first write
+	writing bool
+}
+
+var _ exec.Tables = (*Tx)(nil)
+
+// Begin starts a transaction.
+func (s *Store) Begin() *Tx { return &Tx{store: s} }
+
+// begin takes the write lock on the first write.
+func (t *Tx) begin() {
+	if !t.writing {
+		t.store.write.Lock()
+		t.writing = true
+		t.batch = t.store.kv.NewIndexedBatch()
+	}
+}
+
+// Commit makes the transaction's writes durable.
+func (t *Tx) Commit() error {
+	if !t.writing {
+		return nil
+	}
+	defer t.end()
+	return t.batch.Commit(true)
+}
+
+// Rollback drops the transaction's writes.
+func (t *Tx) Rollback() {
+	if t.writing {
+		t.batch.Discard()
+		t.end()
+	}
+}
+
+func (t *Tx) end() {
+	t.batch, t.writing = nil, false
+	t.store.write.Unlock()
+}
+
+func (t *Tx) scan(from, to []byte, fn func(key, value []byte) error) error {
+	if t.writing {
+		return t.batch.Scan(from, to, fn)
+	}
+	return t.store.kv.Scan(from, to, fn)
+}
+
+// errFull ends a scan whose batch is full.
+var errFull = errors.New("batch is full")
+
+// Scan implements exec.Tables.
+func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
+	return &source{tx: t, table: table, columns: columns, next: t.store.prefix(table.ID, 'r')}, nil
+}
+
+// source reads a table in batches, each from where the last ended.
+type source struct {
+	tx      *Tx
+	table   *catalog.Relation
+	columns []int
+	next    []byte
+}
+
+// Next implements exec.Source.
+func (s *source) Next(context.Context) (*types.Batch, error) {
+	if s.next == nil {
+		return nil, nil
+	}
+	out := &types.Batch{}
+	for _, c := range s.columns {
+		t := types.Of(types.Int8)
+		if c != plan.RowID {
+			t = s.table.Columns[c].Type
+		}
+		out.Cols = append(out.Cols, types.NewVector(t, 0))
+	}
+	row := types.NewBatch(s.table.RowSchema(), 1)
+	end := kv.PrefixEnd(s.tx.store.prefix(s.table.ID, 'r'))
+	from := s.next
+	s.next = nil
+	err := s.tx.scan(from, end, func(key, value []byte) error {
+		if out.Rows == types.BatchRows {
+			s.next = slices.Clone(key)
+			return errFull
+		}
+		if err := recordbatch.Decode(value, row); err != nil {
+			return fmt.Errorf("table %s: %w", s.table.Name, err)
+		}
+		for i, c := range s.columns {
+			if c == plan.RowID {
+				out.Cols[i].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
+			} else {
+				out.Cols[i].AppendFrom(row.Cols[c], 0)
+			}
+		}
+		out.Rows++
+		return nil
+	})
+	if err != nil && !errors.Is(err, errFull) {
+		return nil, err
+	}
+	if out.Rows == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// Close implements exec.Source.
+func (s *source) Close() error { return nil }
+
+// lastRow returns the highest identity in use.
+func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
+	b, ok, err := t.batch.Get(t.store.prefix(table.ID, 'n'))
+	if err != nil || !ok {
+		return 0, err
+	}
+	if len(b) != 8 {
+		return 0, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
+	}
+	return int64(binary.BigEndian.Uint64(b)), nil
+}
+
+// Insert implements exec.Tables.
+func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) error {
+	t.begin()
+	last, err := t.lastRow(table)
+	if err != nil {
+		return err
+	}
+	for i := range rows.Rows {
+		last++
+		if err := t.put(table, last, rows, i); err != nil {
+			return err
+		}
+	}
+	return t.batch.Set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
+}
+
+// put writes one row under an identity, and its primary key.
+func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) error {
+	if key := t.primaryKey(table, rows, i); key != nil {
+		_, taken, err := t.batch.Get(key)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", table.Name+"_pkey").
+				WithDetail("%s already exists.", keyText(table, rows, i))
+		}
+		if err := t.batch.Set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
+			return err
+		}
+	}
+	return t.batch.Set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
+}
+
+// primaryKey returns the index key of a row, nil without a primary key.
+func (t *Tx) primaryKey(table *catalog.Relation, rows *types.Batch, i int) []byte {
+	if len(table.Table.PrimaryKey) == 0 {
+		return nil
+	}
+	key := t.store.prefix(table.ID, 'k')
+	for _, c := range table.Table.PrimaryKey {
+		key = types.AppendKey(key, rows.Cols[c], i)
+	}
+	return key
+}
+
+func keyText(table *catalog.Relation, rows *types.Batch, i int) string {
+	names, values := "", ""
+	for n, c := range table.Table.PrimaryKey {
+		if n > 0 {
+			names, values = names+", ", values+", "
+		}
+		names += table.Columns[c].Name
+		values += types.FormatDatum(rows.Cols[c].Datum(i), &types.TextOptions{})
+	}
+	return fmt.Sprintf("Key (%s)=(%s)", names, values)
+}
+
+// remove deletes a row and its primary key.
+func (t *Tx) remove(table *catalog.Relation, row int64) error {
+	key := t.store.rowKey(table.ID, row)
+	value, ok, err := t.batch.Get(key)
+	if err != nil || !ok {
+		return err
+	}
+	old := types.NewBatch(table.RowSchema(), 1)
+	if err := recordbatch.Decode(value, old); err != nil {
+		return fmt.Errorf("table %s: %w", table.Name, err)
+	}
+	if pk := t.primaryKey(table, old, 0); pk != nil {
+		if err := t.batch.Delete(pk); err != nil {
+			return err
+		}
+	}
+	return t.batch.Delete(key)
+}
+
+// Update implements exec.Tables.
+func (t *Tx) Update(ctx context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error {
+	if err := t.Delete(ctx, table, ids); err != nil { // all first, so that keys may move between rows
+		return err
+	}
+	for i, row := range ids.Ints {
+		if err := t.put(table, row, rows, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete implements exec.Tables.
+func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vector) error {
+	t.begin()
+	for _, row := range ids.Ints {
+		if err := t.remove(table, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
