@@ -75,11 +75,19 @@ func (g *grouping) bound(i, which int) *placeholder {
 
 // aggCall binds the call itself.
 func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
-	if f.WithinGroup {
-		return plan.AggCall{}, sqlerr.New(sqlerr.FeatureNotSupported, "WITHIN GROUP is not supported").
-			WithHint("Use approx_quantile(x, q).")
-	}
 	inner := &clause{s: c.s, name: c.name, inAgg: true}
+	if f.WithinGroup != orderedSet[f.Name.Name] {
+		if f.WithinGroup {
+			return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", f.Name.Name)
+		}
+		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", f.Name.Name)
+	}
+	if f.WithinGroup {
+		var err error
+		if f, err = withinGroup(f); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
 	if f.Name.Name == "combine" {
 		return b.combine(inner, f)
 	}
@@ -120,6 +128,28 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	return call, nil
 }
 
+// orderedSet are the aggregates that are called with WITHIN GROUP.
+var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
+
+// withinGroup makes f(q) WITHIN GROUP (ORDER BY x) the call f(q, x); descending,
+// the fraction counts from the other end.
+func withinGroup(f *ast.FuncCall) (*ast.FuncCall, error) {
+	if len(f.OrderBy) != 1 || len(f.Args) != 1 || f.Distinct {
+		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s takes one fraction and WITHIN GROUP (ORDER BY one value)", f.Name.Name)
+	}
+	out := *f
+	q := f.Args[0]
+	if f.OrderBy[0].Direction == ast.Descending {
+		if f.Name.Name != "percentile_cont" {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s in descending order is not supported", f.Name.Name)
+		}
+		one := &ast.Literal{Kind: ast.IntegerLiteral, Text: "1"}
+		q = &ast.Binary{Pos: f.Pos, Op: ast.Operator{Name: "-"}, Left: one, Right: q}
+	}
+	out.Args, out.OrderBy = []ast.Expr{q, f.OrderBy[0].Expr}, nil
+	return &out, nil
+}
+
 // bindAggregate finds the form of the call, and casts its inputs.
 func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
 	argTypes := make([]types.Type, len(args))
@@ -129,14 +159,6 @@ func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, 
 		folded := expr.Fold(a, &expr.Context{})
 		if k, ok := folded.(*expr.Const); ok {
 			d := k.Datum
-			if d.Type.OID == types.Unknown && !d.Null {
-				// A literal that was not typed reads as a number where it can.
-				if n, err := expr.Cast(folded, types.Of(types.Float8), expr.Explicit); err == nil {
-					if nk, ok := n.(*expr.Const); ok && fn.Family != "exact" {
-						d = nk.Datum
-					}
-				}
-			}
 			consts[i] = &d
 		}
 	}

@@ -20,6 +20,8 @@ func (f *foldSource) over(e expr.Expr) (expr.Expr, bool) {
 	if e == nil {
 		return nil, true
 	}
+	// What is immutable is computed now, so that it is not computed for each event.
+	e = expr.Fold(e, &expr.Context{})
 	if f.values != nil {
 		e = plan.Substitute(e, f.values)
 	}

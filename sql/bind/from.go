@@ -99,8 +99,17 @@ func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int)
 }
 
 func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *scope {
-	out := &scope{node: node, ctx: ctx, tables: append(slices.Clone(left.tables), right.tables...)}
+	out := &scope{node: node, ctx: ctx}
 	width := len(left.node.Schema().Columns)
+	for side, s := range []*scope{left, right} {
+		for _, t := range s.tables {
+			t.key = slices.Clone(t.key)
+			for i := range t.key {
+				t.key[i] = to[t.key[i]+side*width]
+			}
+			out.tables = append(out.tables, t)
+		}
+	}
 	for _, c := range left.cols {
 		out.cols = append(out.cols, c.moved(to, 0))
 	}
@@ -261,7 +270,11 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		for i := range rel.Columns {
 			scan.Columns = append(scan.Columns, i)
 		}
-		return nodeScope(scan, rel.Name, rel.Schema, alias, false, ctx)
+		s, err := nodeScope(scan, rel.Name, rel.Schema, alias, false, ctx)
+		if err == nil {
+			s.tables[0].key = rel.Table.PrimaryKey
+		}
+		return s, err
 	case catalog.KindStream:
 		b.streamDerived = true
 		s, err := nodeScope(plan.NewStreamScan(rel), rel.Name, rel.Schema, alias, true, ctx)

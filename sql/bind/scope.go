@@ -39,6 +39,7 @@ type table struct {
 	name   string
 	schema string // "" for what has no schema
 	base   bool   // a stream or a continuous view: * shows the envelope
+	key    []int  // columns of the scope's node that identify a row, if known
 }
 
 // scope is the plan of FROM and the names it brings.

@@ -21,6 +21,9 @@ func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
 	switch x.Kind {
 	case ast.ExistsSubquery:
 		a.Kind = plan.ApplyExists
+		if plan.EnvelopeAt(r.node.Schema()) < 0 {
+			r.node = &plan.Limit{Child: r.node, Count: expr.NewConst(types.IntDatum(types.Int8, 1))}
+		}
 		a.Column = types.Column{Name: "exists", Type: types.Of(types.Bool)}
 	default:
 		if len(r.cols) != 1 {
