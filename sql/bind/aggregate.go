@@ -342,7 +342,7 @@ func (s *scope) nameOf(index int) string {
 			return c.name
 		}
 	}
-	return s.node.Schema().Columns[index].Name
+	return s.nodeSchema().Columns[index].Name
 }
 
 // aggregateOver plans the grouping over rows.

@@ -414,7 +414,7 @@ func (q *selecting) addKey(e expr.Expr) {
 	}
 	name := ""
 	if i, ok := plan.ColumnIndex(e); ok {
-		name = q.s.node.Schema().Columns[i].Name
+		name = q.s.nodeSchema().Columns[i].Name
 	}
 	q.group.keys = append(q.group.keys, e)
 	q.group.keyCols = append(q.group.keyCols, types.Column{Name: name, Type: e.Type()})
