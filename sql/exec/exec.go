@@ -117,6 +117,7 @@ type run struct {
 type state struct {
 	memory   budget
 	shared   map[int]*rowSet
+	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
 }
@@ -140,7 +141,7 @@ func newRun(q *plan.Query, env *Env) *run {
 		limit = DefaultMemoryLimit
 	}
 	return &run{env: env, ec: ec, state: &state{
-		memory: budget{limit: limit}, shared: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
+		memory: budget{limit: limit}, shared: map[int]*rowSet{}, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
 	}}
 }
 
@@ -221,6 +222,10 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.measure(n, s), nil
+}
+
+func (r *run) measure(n plan.Node, s Source) Source {
 	m := &measured{Source: s, clock: r.env.Clock}
 	if r.env.Clock != nil {
 		if m.stats = r.state.stats[n]; m.stats == nil {
@@ -229,7 +234,7 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 		}
 		m.stats.Loops++
 	}
-	return m, nil
+	return m
 }
 
 func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
@@ -247,6 +252,10 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 		return r.openFunction(x)
 	case *plan.Shared:
 		return r.openShared(ctx, x)
+	case *plan.RecursiveUnion:
+		return &recursiveOp{run: r, node: x, seen: map[string]struct{}{}}, nil
+	case *plan.WorkTable:
+		return &cursorSource{cursor{rows: &r.state.work[x.ID].Batch, all: true}}, nil
 	case *plan.Append:
 		return &appendOp{run: r, inputs: x.Inputs}, nil
 	}

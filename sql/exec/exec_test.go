@@ -24,7 +24,7 @@ func TestStatements(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := newDatabase()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			db.partitions = 3
+			db.partitions, db.partial = 3, d.HasArg("partial")
 			d.MaybeScanArgs(t, "partitions", &db.partitions)
 			switch d.Cmd {
 			case "exec":

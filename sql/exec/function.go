@@ -213,4 +213,3 @@ func texts(parts []string) func(*types.Vector) (bool, error) {
 		return true, nil
 	}
 }
-

@@ -106,7 +106,7 @@ func (r *run) openTop(ctx context.Context, n plan.Node) (Source, error) {
 	wrap := func(s Source) Source { return s }
 	under := l.Child
 	if p, ok := under.(*plan.Project); ok {
-		wrap = func(s Source) Source { return &projectOp{run: r, Source: s, values: p.Values} }
+		wrap = func(s Source) Source { return r.measure(p, &projectOp{run: r, Source: s, values: p.Values}) }
 		under = p.Child
 	}
 	s, ok := under.(*plan.Sort)
@@ -125,7 +125,7 @@ func (r *run) openTop(ctx context.Context, n plan.Node) (Source, error) {
 		return nil, err
 	}
 	top := r.newSort(s, child, count+skip)
-	return &limitOp{Source: wrap(top), run: r, skip: skip, count: count}, nil
+	return &limitOp{Source: wrap(r.measure(s, top)), run: r, skip: skip, count: count}, nil
 }
 
 // Next implements Source.

@@ -120,6 +120,10 @@ func nodeText(n Node) (string, []field) {
 
 func compoundText(n Node) (string, []field) {
 	switch x := n.(type) {
+	case *RecursiveUnion:
+		return "Recursive Union", nil
+	case *WorkTable:
+		return "WorkTable Scan on " + x.Name, nil
 	case *Repeat:
 		return "Repeat", []field{{"Times", x.Times.String()}}
 	case *Append:
@@ -229,7 +233,7 @@ func foldText(s *FoldScan) (string, []field) {
 
 // readableFilter shows keys as the expressions that they are.
 func (s *FoldScan) readableFilter() expr.Expr {
-	l := s.Fold.Layout()
+	l := s.Layout()
 	return mapColumns(s.KeyFilter, func(c *expr.Column) expr.Expr {
 		if k := c.Index - l.Keys; k >= 0 && k < len(s.Fold.Keys) {
 			return s.Fold.Keys[k]

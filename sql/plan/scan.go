@@ -24,6 +24,8 @@ type FoldScan struct {
 	Needed []bool
 	// Columns are the columns of Fold.Layout() that the scan yields, in order.
 	Columns []int
+
+	layout *OutputLayout // of Fold, computed once
 }
 
 // NewFoldScan returns a scan of all columns.
@@ -32,12 +34,22 @@ func NewFoldScan(f *Fold, view *catalog.Relation) *FoldScan {
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}
-	s.Columns = all(len(f.Layout().Schema.Columns))
+	l := f.Layout()
+	s.layout = &l
+	s.Columns = all(len(l.Schema.Columns))
 	return s
 }
 
+// Layout returns the layout of the scan's fold.
+func (s *FoldScan) Layout() OutputLayout {
+	if s.layout != nil {
+		return *s.layout
+	}
+	return s.Fold.Layout()
+}
+
 // Schema implements Node.
-func (s *FoldScan) Schema() *types.Schema { return pick(s.Fold.Layout().Schema, s.Columns) }
+func (s *FoldScan) Schema() *types.Schema { return pick(s.Layout().Schema, s.Columns) }
 
 // WithChildren implements Node.
 func (s *FoldScan) WithChildren([]Node) Node { return s }

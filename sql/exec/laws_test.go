@@ -1,0 +1,118 @@
+package exec_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tallydb/tallydb/sql/plan"
+)
+
+// withEvents returns a database with the rows that the golden tests use.
+func withEvents(t *testing.T) *database {
+	t.Helper()
+	db := newDatabase()
+	for _, file := range []string{"testdata/tables", "testdata/streams"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		setup := strings.TrimPrefix(strings.SplitN(string(text), "\n----", 2)[0], "setup\n")
+		if out := db.script(setup); strings.Contains(out, "ERROR") {
+			t.Fatal(out)
+		}
+	}
+	return db
+}
+
+// derived are queries over streams, each with the columns s and _status.
+var derived = []string{
+	"SELECT clicks AS s, _status FROM campaign_minute",
+	"SELECT user_id AS s, _status FROM clicks WHERE spend > 5",
+	"SELECT count(*) AS s, _status FROM clicks",
+	"SELECT count(*) AS s, _status FROM clicks GROUP BY country",
+	"SELECT sum(clicks) AS s, _status FROM campaign_minute GROUP BY campaign",
+	"SELECT DISTINCT campaign AS s, _status FROM campaign_minute",
+	"SELECT DISTINCT ON (campaign) campaign AS s, _status FROM campaign_minute",
+	"SELECT s, _status FROM (SELECT campaign AS s FROM campaign_minute UNION SELECT country FROM clicks) q",
+	"SELECT s, _status FROM (SELECT campaign AS s FROM campaign_minute INTERSECT SELECT campaign FROM clicks) q",
+	"SELECT s, _status FROM (SELECT campaign AS s FROM campaign_minute EXCEPT ALL SELECT 'b') q",
+	"SELECT c.label AS s, m._status FROM campaign_minute m JOIN countries c ON c.code = m.country",
+	"SELECT c.label AS s, _status FROM countries c RIGHT JOIN campaign_minute m ON c.code = m.country",
+	"SELECT l.n AS s, _status FROM users u, LATERAL (SELECT count(*) AS n FROM clicks WHERE country = u.country) l",
+	"SELECT rank() OVER (ORDER BY clicks) AS s, _status FROM campaign_minute ORDER BY s LIMIT 2",
+	"SELECT string_agg(user_id, ',' ORDER BY spend) AS s, _status FROM clicks",
+	"SELECT combine(users) AS s, _status FROM campaign_minute",
+	"WITH w AS (SELECT campaign, clicks FROM campaign_minute) SELECT a.clicks AS s, a._status FROM w a JOIN w b ON a.campaign = b.campaign",
+	"SELECT s, _status FROM (SELECT campaign AS s FROM campaign_minute WHERE campaign IN (SELECT campaign FROM clicks)) q",
+}
+
+// TestL7EveryRowIsLabelled: whatever a query makes of a partial relation, its
+// rows say so.
+func TestL7EveryRowIsLabelled(t *testing.T) {
+	db := withEvents(t)
+	db.partial = true
+	for _, sql := range derived {
+		lines := strings.Split(strings.TrimSpace(db.script(sql)), "\n")
+		if len(lines) < 2 {
+			t.Errorf("%s: %q", sql, lines)
+			continue
+		}
+		for _, row := range lines[1:] {
+			if !strings.HasSuffix(row, "| "+plan.StatusPartial) {
+				t.Errorf("%s: row %q is not labelled", sql, row)
+			}
+		}
+	}
+}
+
+// TestL5PartitionsDoNotMatter: folding over any number of partitions gives the
+// same rows.
+func TestL5PartitionsDoNotMatter(t *testing.T) {
+	db := withEvents(t)
+	for _, sql := range derived {
+		sql = fmt.Sprintf("SELECT s, count(*) FROM (%s) q GROUP BY s ORDER BY s", sql)
+		db.partitions = 1
+		want := db.script(sql)
+		for n := 2; n < 8; n++ {
+			db.partitions = n
+			if got := db.script(sql); got != want {
+				t.Errorf("%s over %d partitions: got %s want %s", sql, n, got, want)
+			}
+		}
+	}
+}
+
+// TestL8ErrorIsCarried: a value made of approximate ones has bounds that hold it
+// and are not equal, or none.
+func TestL8ErrorIsCarried(t *testing.T) {
+	db := withEvents(t)
+	for _, test := range []struct{ sql, want string }{
+		{"users", "4 | 1 | 7"}, // the toy aggregate is off by at most one in each of three rows
+		{"combine(users)", "3 | 2 | 4"},
+		{"sum(users)", "4 | 1 | 7"},
+		{"max(users)", "2 | 1 | 3"},
+		{"sum(users) * -2 + 1", "-7 | -13 | -1"},
+		{"sum(users) - sum(users)", "0 | -6 | 6"},
+		{"sum(users) - sum(clicks)", "0 | -3 | 3"},
+		{"sum(users) FILTER (WHERE country = 'VN')", "3 | 1 | 5"},
+		{"avg(users)", "1.3333333333333333 | NULL | NULL"},
+		{"sum(users) / 2", "2.0000000000000000 | NULL | NULL"},
+		{"count(DISTINCT users)", "2 | NULL | NULL"},
+		{"sum(users * users)", "6 | NULL | NULL"},
+		{"max(users) + avg(users)", "3.3333333333333333 | NULL | NULL"},
+		{"CASE WHEN sum(users) > 1 THEN 1 ELSE 0 END", "1 | NULL | NULL"},
+		{"sum(clicks) FILTER (WHERE users > 1)", "2 | NULL | NULL"},
+	} {
+		value := test.sql
+		if value == "users" {
+			value = "sum(users)"
+		}
+		sql := fmt.Sprintf("SELECT v, v_lo, v_hi FROM (SELECT %s AS v FROM campaign_minute WHERE campaign = 'a') q", value)
+		got := strings.Split(strings.TrimSpace(db.script(sql)), "\n")
+		if got[len(got)-1] != test.want {
+			t.Errorf("%s: got %q, want %s", sql, got, test.want)
+		}
+	}
+}
