@@ -253,7 +253,7 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Values:
 		return r.openValues(x)
 	case *plan.FunctionScan:
-		return r.openFunction(x)
+		return r.openFunction(ctx, x)
 	case *plan.Shared:
 		return r.openShared(ctx, x)
 	case *plan.RecursiveUnion:
