@@ -31,7 +31,7 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 		Fold: f, Context: ec, WindowFrom: eventtime.Min, WindowTo: eventtime.Max,
 		KeyFilter: scan.KeyFilter, NeededStates: needed, MaxGroups: s.maxGroups,
 	}
-	req.WindowFrom, req.WindowTo = windowBounds(scan)
+	req.WindowFrom, req.WindowTo = physical.WindowBounds(scan, ec)
 	if scan.View != nil {
 		req.View = scan.View.ID
 	}

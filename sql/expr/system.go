@@ -79,6 +79,13 @@ func systemFunctions() []overload {
 		}).stable(),
 		fn("current_setting(text) text", "run-time setting", currentSetting).stable(),
 		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
+	)
+	return append(append(out, catalogFunctions()...), fixedFunctions()...)
+}
+
+// catalogFunctions answer questions about types, relations and the session.
+func catalogFunctions() []overload {
+	return []overload{
 		fn("pg_get_userbyid(oid) name", "name of a role", func(ec *Context, a []types.Datum) (types.Datum, error) {
 			return nameDatum(ec.User)
 		}).stable(),
@@ -124,8 +131,7 @@ func systemFunctions() []overload {
 			}
 			return int4(len(a[0].Bytes) + 1)
 		}),
-	)
-	return append(out, fixedFunctions()...)
+	}
 }
 
 // fixedFunctions answer what psql and drivers ask of things that do not exist here.
