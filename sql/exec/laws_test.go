@@ -116,3 +116,28 @@ func TestL8ErrorIsCarried(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldIsAggregate: partitions that fold give what one node gives that reads
+// every event and groups it.
+func TestFoldIsAggregate(t *testing.T) {
+	db := withEvents(t)
+	for _, list := range []string{
+		"count(*), count(spend), sum(spend), avg(spend), min(spend), max(spend)",
+		"sum(latency_ms), avg(latency_ms), min(user_id), max(event_time)",
+		"count(DISTINCT country), approx_distinct(user_id), bool_and(spend > 3), stddev(spend)",
+		"count(*) FILTER (WHERE country = 'VN'), sum(spend + 1) FILTER (WHERE latency_ms > 15)",
+	} {
+		for _, rest := range []string{
+			"", "WHERE country = 'VN'", "WHERE false", "GROUP BY campaign ORDER BY campaign",
+			"WHERE spend > 1 GROUP BY campaign, country HAVING count(*) > 1 ORDER BY campaign, country",
+			"GROUP BY tumble(event_time, INTERVAL '1 minute') ORDER BY tumble(event_time, INTERVAL '1 minute')",
+			"GROUP BY date_trunc('hour', event_time), upper(country) ORDER BY 1, 2",
+		} {
+			folded := db.script("SELECT " + list + " FROM clicks " + rest)
+			grouped := db.script("SELECT " + list + " FROM (SELECT * FROM clicks OFFSET 0) clicks " + rest)
+			if folded != grouped || strings.Contains(folded, "ERROR") {
+				t.Errorf("%s %s: folded %s grouped %s", list, rest, folded, grouped)
+			}
+		}
+	}
+}
