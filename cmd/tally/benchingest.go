@@ -81,10 +81,10 @@ func (b *ingestBench) run(ctx context.Context, out io.Writer) error {
 func (b *ingestBench) schema() []string {
 	with := fmt.Sprintf("partitions = %d, partition_key = 'key'", b.partitions)
 	if b.dedup {
-		with += ", dedup_key = 'id'"
+		with += ", dedup_key = 'id', dedup_horizon = '20 minutes'"
 	}
 	out := []string{fmt.Sprintf(`CREATE STREAM events (id %s, key text, usr text, value double precision, at timestamptz,
-		WATERMARK FOR at AS at - INTERVAL '5 minutes') WITH (%s)`, b.workload.ids, with)}
+		WATERMARK FOR at AS at - INTERVAL '20 minutes') WITH (%s)`, b.workload.ids, with)}
 	sketches := ""
 	if b.sketches {
 		sketches = ", approx_distinct(usr) AS users, approx_quantile(value, 0.99) AS p99"

@@ -158,26 +158,29 @@ const (
 	entryBytes   = 24
 )
 
-// TakeFresh returns the portable form of what was added since the last call and
-// the latest expiry in it, after which it can be deleted. ok is false if nothing
-// was added.
-func (t *Table) TakeFresh() (chunk []byte, latest eventtime.Time, ok bool) {
-	if t.fresh.count == 0 {
-		return nil, 0, false
-	}
-	chunk = make([]byte, 0, 1+entryBytes*t.fresh.count)
-	chunk = append(chunk, codecVersion)
-	latest = eventtime.Min
+// FreshBytes returns the size of what TakeFresh would give.
+func (t *Table) FreshBytes() int { return entryBytes * t.fresh.count }
+
+// TakeFresh calls fn with the portable form of what was added since the last
+// call, in chunks, and the latest expiry in each, after which it can be deleted.
+// A chunk is valid during the call only.
+func (t *Table) TakeFresh(fn func(chunk []byte, latest eventtime.Time) error) error {
+	chunk := make([]byte, 0, 1+entryBytes*freshBlock)
 	for _, block := range t.fresh.blocks[:t.fresh.used] {
+		chunk = append(chunk[:0], codecVersion)
+		latest := eventtime.Min
 		for _, e := range block {
 			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Lo)
 			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Hi)
 			chunk = binary.LittleEndian.AppendUint64(chunk, uint64(e.expiry))
 			latest = max(latest, e.expiry)
 		}
+		if err := fn(chunk, latest); err != nil {
+			return err
+		}
 	}
 	t.fresh.reset()
-	return chunk, latest, true
+	return nil
 }
 
 // Load adds the entries of a chunk. Chunks are loaded in the order they were
