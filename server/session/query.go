@@ -60,7 +60,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
 	// What is written from a partial result would lose its label.
-	env.BeforeWrite = func() error {
+	env.BeforeWrite = func(context.Context) error {
 		if _, failure := st.Result().Verdict(settings, false); failure != nil {
 			return failure
 		}
