@@ -147,7 +147,7 @@ func compileView(snapshot *catalog.Snapshot, registry *agg.Registry, v *catalog.
 	if err != nil {
 		return partition.Compiled{}, err
 	}
-	if got := p.Fold.Fingerprint(); got != v.ContinuousView.Fingerprint {
+	if got := session.ViewFingerprint(p, v.ContinuousView.TimeZone); got != v.ContinuousView.Fingerprint {
 		return partition.Compiled{}, sqlerr.New(sqlerr.DataCorrupted, "continuous view %q would be kept differently by this version (plan %s, was %s)", v.Name, got, v.ContinuousView.Fingerprint).
 			WithHint("Drop the view and create it again; it reads the retained log.")
 	}

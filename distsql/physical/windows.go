@@ -71,7 +71,8 @@ func comparison(e expr.Expr, ec *expr.Context) (op string, column int, value eve
 
 // instant evaluates a value of the column's own type.
 func instant(e expr.Expr, t types.Type, ec *expr.Context) (eventtime.Time, bool) {
-	if e.Type().OID != t.OID || len(plan.Columns(e)) > 0 {
+	timed := t.OID == types.Timestamp || t.OID == types.Timestamptz
+	if !timed || e.Type().OID != t.OID || len(plan.Columns(e)) > 0 {
 		return 0, false
 	}
 	v, err := e.Eval(ec, &types.Batch{Rows: 1})

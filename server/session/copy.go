@@ -86,7 +86,10 @@ func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *si
 		if err != nil {
 			return err
 		}
-		if err := r.judge(out, b != nil || rows > 0); err != nil {
+		if b != nil {
+			r.labelled = r.labelled || r.labels(b)
+		}
+		if err := r.judge(out); err != nil {
 			return err
 		}
 		if !begun {

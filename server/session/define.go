@@ -174,7 +174,10 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		if err != nil {
 			return "", err
 		}
-		if err := r.judge(out, b != nil || n > 0); err != nil {
+		if b != nil {
+			r.labelled = r.labelled || r.labels(b)
+		}
+		if err := r.judge(out); err != nil {
 			return "", err
 		}
 		if b == nil {

@@ -23,7 +23,7 @@ type running struct {
 	settings  envelope.Settings
 	batch     *types.Batch // rows from next on are still to be sent
 	next      int
-	sent      bool // a row was sent
+	labelled  bool // a returned row says 'partial' in an envelope column
 	warned    bool
 	done      bool
 }
@@ -59,6 +59,13 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.Seed.Derive("query"),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
+	// What is written from a partial result would lose its label.
+	env.BeforeWrite = func(context.Context) error {
+		if _, failure := st.Result().Verdict(settings, false); failure != nil {
+			return failure
+		}
+		return nil
+	}
 	if measured {
 		env.Clock = s.engine.Now
 	}
@@ -92,9 +99,10 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 			r.next = 0
 			if r.batch == nil {
 				r.done = true
-				return false, r.judge(out, r.sent)
+				return false, r.judge(out)
 			}
-			if err := r.judge(out, true); err != nil {
+			r.labelled = r.labelled || r.labels(r.batch)
+			if err := r.judge(out); err != nil {
 				return false, err
 			}
 		}
@@ -105,16 +113,35 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 		if err := out.send(r.batch, r.next, r.next+n); err != nil {
 			return false, err
 		}
-		r.next, sent, r.sent = r.next+n, sent+n, r.sent || n > 0
+		r.next, sent = r.next+n, sent+n
 		if limit > 0 && sent == limit {
 			return true, nil
 		}
 	}
 }
 
+// labels reports whether a row of the batch says that it is partial, in an
+// output column that is the unmodified _status. A NULL status labels nothing.
+func (r *running) labels(b *types.Batch) bool {
+	if !r.query.StatusShown {
+		return false
+	}
+	for c, col := range r.query.Output {
+		if col.Role != types.RoleEnvelope || col.Type.OID != types.Text {
+			continue
+		}
+		for i := range b.Rows {
+			if !b.Cols[c].IsNull(i) && string(b.Cols[c].Bytes(i)) == plan.StatusPartial {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // judge applies the fail-closed rules to the coverage known so far.
-func (r *running) judge(out *sink, rows bool) error {
-	warning, failure := r.statement.Result().Verdict(r.settings, rows && r.query.StatusShown)
+func (r *running) judge(out *sink) error {
+	warning, failure := r.statement.Result().Verdict(r.settings, r.labelled)
 	if failure != nil {
 		return failure
 	}

@@ -160,7 +160,7 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 		return "", err
 	}
 	view := &catalog.ContinuousView{
-		Stream: plan.Stream.ID, SQL: x.Source, TimeZone: s.settings.values["timezone"], Fingerprint: plan.Fold.Fingerprint(),
+		Stream: plan.Stream.ID, SQL: x.Source, TimeZone: s.settings.values["timezone"], Fingerprint: ViewFingerprint(plan, s.settings.values["timezone"]),
 		MaxGroups: 1_000_000, Birth: s.tenant.Streams.Birth(plan.Stream),
 	}
 	if err := s.readViewOptions(view, plan, x.Options); err != nil {
@@ -186,6 +186,12 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 		return "", err
 	}
 	return tag, nil
+}
+
+// ViewFingerprint identifies what a continuous view keeps: its fold, and the time
+// zone that its expressions are evaluated in.
+func ViewFingerprint(p *bind.ViewPlan, timeZone string) string {
+	return p.Fold.Fingerprint() + " " + timeZone
 }
 
 // progressNotices tells the client once a second how far a view has read.

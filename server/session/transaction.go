@@ -20,7 +20,7 @@ const maxBlockBytes = 64 << 20
 
 // applyWait is how long an acknowledged statement waits to learn what the
 // partitions made of its rows, for its NOTICE.
-const applyWait = 25 * time.Millisecond
+const applyWait = 4 * time.Millisecond
 
 // transaction is a session's transaction: a block between BEGIN and COMMIT, or
 // one statement.

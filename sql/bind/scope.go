@@ -208,7 +208,24 @@ func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
 		c.End = name == windowEnd
 		return &c, nil
 	}
-	return s.findBound(qualifier, name)
+	if e, err := s.findBound(qualifier, name); e != nil || err != nil {
+		return e, err
+	}
+	if qualifier == "" && s.hasTable(name) {
+		return b.wholeRow(s, name)
+	}
+	return nil, nil
+}
+
+// wholeRow is a table's name where a value may stand: its row.
+func (b *binder) wholeRow(s *scope, table string) (expr.Expr, error) {
+	var fields []expr.Expr
+	for i := range s.cols {
+		if c := &s.cols[i]; c.table == table && !c.hidden {
+			fields = append(fields, b.read(s, c))
+		}
+	}
+	return expr.NewRow(fields)
 }
 
 const (

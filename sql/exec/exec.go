@@ -63,6 +63,9 @@ type Env struct {
 	Seed        keyhash.Seed // of the tenant, for aggregates that hash
 	Confidence  float64      // 0 is DefaultConfidence
 	MemoryLimit int64        // 0 is DefaultMemoryLimit
+	// BeforeWrite is called when a statement has read all it will read and is about
+	// to write: the place to refuse rows of a partial result. nil refuses nothing.
+	BeforeWrite func(ctx context.Context) error
 	// Clock measures operators for EXPLAIN ANALYZE; nil measures nothing.
 	Clock func() time.Time
 }
@@ -186,6 +189,7 @@ type measured struct {
 	stats *plan.NodeStats
 }
 
+// Next implements Source.
 func (m *measured) Next(ctx context.Context) (*types.Batch, error) {
 	if err := cancelled(ctx); err != nil {
 		return nil, err
@@ -249,7 +253,7 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Values:
 		return r.openValues(x)
 	case *plan.FunctionScan:
-		return r.openFunction(x)
+		return r.openFunction(ctx, x)
 	case *plan.Shared:
 		return r.openShared(ctx, x)
 	case *plan.RecursiveUnion:

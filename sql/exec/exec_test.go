@@ -159,6 +159,35 @@ func TestCancelledStatementEnds(t *testing.T) {
 	}
 }
 
+// TestL7PartialRowsAreNotWritten: the gate runs after reading, before writing.
+func TestL7PartialRowsAreNotWritten(t *testing.T) {
+	db := withEvents(t)
+	p, err := parse.ParseOne("INSERT INTO nums (b) SELECT clicks FROM campaign_minute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := bind.Bind(db.bind, p.Statement, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !q.StreamDerived || q.StatusShown {
+		t.Fatalf("derived %t, shown %t", q.StreamDerived, q.StatusShown)
+	}
+	env := db.env()
+	env.BeforeWrite = func(context.Context) error { return sqlerr.New(sqlerr.PartialResult, "partition 1 is missing") }
+	before := db.script("SELECT count(*) FROM nums")
+	r, err := exec.Run(context.Background(), q, env)
+	if err == nil {
+		_, err = r.Next(context.Background())
+	}
+	if sqlerr.CodeOf(err) != sqlerr.PartialResult {
+		t.Fatalf("got %v", err)
+	}
+	if after := db.script("SELECT count(*) FROM nums"); after != before {
+		t.Fatal("rows were written")
+	}
+}
+
 func TestL11BudgetIsHard(t *testing.T) {
 	db := newDatabase()
 	for _, sql := range []string{

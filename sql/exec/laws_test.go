@@ -116,3 +116,71 @@ func TestL8ErrorIsCarried(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldIsAggregate: partitions that fold give what one node gives that reads
+// every event and groups it.
+func TestFoldIsAggregate(t *testing.T) {
+	db := withEvents(t)
+	for _, list := range []string{
+		"count(*), count(spend), sum(spend), avg(spend), min(spend), max(spend)",
+		"sum(latency_ms), avg(latency_ms), min(user_id), max(event_time)",
+		"count(DISTINCT country), approx_distinct(user_id), bool_and(spend > 3), stddev(spend)",
+		"count(*) FILTER (WHERE country = 'VN'), sum(spend + 1) FILTER (WHERE latency_ms > 15)",
+	} {
+		for _, rest := range []string{
+			"", "WHERE country = 'VN'", "WHERE false", "GROUP BY campaign ORDER BY campaign",
+			"WHERE spend > 1 GROUP BY campaign, country HAVING count(*) > 1 ORDER BY campaign, country",
+			"GROUP BY tumble(event_time, INTERVAL '1 minute') ORDER BY tumble(event_time, INTERVAL '1 minute')",
+			"GROUP BY date_trunc('hour', event_time), upper(country) ORDER BY 1, 2",
+		} {
+			folded := db.script("SELECT " + list + " FROM clicks " + rest)
+			grouped := db.script("SELECT " + list + " FROM (SELECT * FROM clicks OFFSET 0) clicks " + rest)
+			if folded != grouped || strings.Contains(folded, "ERROR") {
+				t.Errorf("%s %s: folded %s grouped %s", list, rest, folded, grouped)
+			}
+		}
+	}
+}
+
+// TestPushedFiltersChangeNothing: a filter over a query keeps the same rows
+// whether or not it can move into the query; OFFSET 0 holds it back.
+func TestPushedFiltersChangeNothing(t *testing.T) {
+	db := withEvents(t)
+	queries := []string{
+		"SELECT id AS k, name AS s FROM users",
+		"SELECT u.id AS k, c.label AS s FROM users u JOIN countries c ON c.code = u.country",
+		"SELECT u.id AS k, c.label AS s FROM users u LEFT JOIN countries c ON c.code = u.country AND u.id > 1",
+		"SELECT u.id AS k, c.label AS s FROM users u RIGHT JOIN countries c ON c.code = u.country AND c.code <> 'SE'",
+		"SELECT u.id AS k, c.label AS s FROM users u FULL JOIN countries c ON c.code = u.country",
+		"SELECT u.id AS k, v.name AS s FROM users u LEFT JOIN users v ON u.id < v.id",
+		"SELECT count(*)::int AS k, country AS s FROM users GROUP BY country",
+		"SELECT DISTINCT id % 2 AS k, country AS s FROM users",
+		"SELECT DISTINCT ON (country) id AS k, country AS s FROM users ORDER BY country, id",
+		"SELECT id AS k, name AS s FROM users UNION SELECT a, 'n' FROM nums",
+		"SELECT a AS k, 'an' AS s FROM nums EXCEPT ALL SELECT id, 'an' FROM users",
+		"SELECT a AS k, 'x' AS s FROM nums INTERSECT SELECT id, 'x' FROM users",
+		"SELECT row_number() OVER (PARTITION BY country ORDER BY id) AS k, country AS s FROM users",
+		"SELECT id AS k, (SELECT label FROM countries c WHERE c.code = u.country) AS s FROM users u",
+		"SELECT u.id AS k, l.label AS s FROM users u LEFT JOIN LATERAL (SELECT label FROM countries c WHERE c.code = u.country) l ON true",
+		"SELECT id AS k, unnest(ARRAY[name, country]) AS s FROM users",
+		"SELECT id AS k, name AS s FROM users ORDER BY id DESC LIMIT 3",
+		"SELECT clicks AS k, campaign AS s FROM campaign_minute",
+		"SELECT count(*) AS k, country AS s FROM clicks GROUP BY country",
+		"SELECT count(*) AS k, max(country) AS s FROM clicks",
+		"SELECT spend AS k, campaign AS s FROM clicks",
+		"SELECT m.clicks AS k, c.label AS s FROM campaign_minute m LEFT JOIN countries c ON c.code = m.country",
+		"SELECT x.id AS k, x.name AS s FROM users x NATURAL FULL JOIN (SELECT 1 AS id, 'an' AS name UNION ALL SELECT 9, 'zz') y",
+	}
+	for _, q := range queries {
+		for _, cond := range []string{
+			"k > 1", "k IS NULL", "s = 'an'", "s IS NULL", "s IS NOT NULL AND k < 4", "k = 2 OR s LIKE '%a%'", "false", "coalesce(k, 0) % 2 = 0", "k IN (1, 2)",
+			"k = (SELECT max(id) FROM users) - 2", "EXISTS (SELECT 1 FROM nums WHERE a = k)",
+		} {
+			moved := db.script("SELECT k, s FROM (" + q + ") q WHERE " + cond + " ORDER BY k, s")
+			held := db.script("SELECT k, s FROM (SELECT * FROM (" + q + ") i OFFSET 0) q WHERE " + cond + " ORDER BY k, s")
+			if moved != held || strings.Contains(moved, "ERROR") {
+				t.Errorf("%s WHERE %s: moved %s held %s", q, cond, moved, held)
+			}
+		}
+	}
+}

@@ -77,7 +77,13 @@ func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
 	for i := range sel {
 		sel[i] = int32(i)
 	}
-	slices.SortStableFunc(sel, comparator(keys, cols))
+	compare := comparator(keys, cols)
+	slices.SortFunc(sel, func(i, j int32) int {
+		if o := compare(i, j); o != 0 {
+			return o
+		}
+		return int(i - j)
+	})
 	return sel
 }
 

@@ -101,7 +101,11 @@ func nodeText(n Node) (string, []field) {
 		}
 		return "Values Scan", []field{{"Rows", strconv.Itoa(len(x.Rows))}}
 	case *FunctionScan:
-		return "Function Scan on " + x.Function, []field{{"Function Call", x.Function + "(" + exprList(x.Args) + ")"}}
+		calls := []string{x.Function + "(" + exprList(x.Args) + ")"}
+		for i, z := range x.Zip {
+			calls = append(calls[:i], z.Function+"("+exprList(z.Args)+")")
+		}
+		return "Function Scan on " + x.Function, []field{{"Function Call", strings.Join(calls, ", ")}}
 	case *Shared:
 		return "CTE Scan on " + x.Name, nil
 	case *Filter:

@@ -239,6 +239,9 @@ type FunctionScan struct {
 	Args       []expr.Expr
 	Columns    []types.Column // with Ordinality one more, an int8
 	Ordinality bool
+	// Zip makes the scan yield the columns of several functions side by side, until
+	// all have ended; those that end earlier yield NULLs.
+	Zip []*FunctionScan
 }
 
 // Schema implements Node.
@@ -248,12 +251,26 @@ func (s *FunctionScan) Schema() *types.Schema { return &types.Schema{Columns: s.
 func (s *FunctionScan) WithChildren([]Node) Node { return s }
 
 // Exprs implements Node.
-func (s *FunctionScan) Exprs() []expr.Expr { return s.Args }
+func (s *FunctionScan) Exprs() []expr.Expr {
+	out := append([]expr.Expr(nil), s.Args...)
+	for _, z := range s.Zip {
+		out = append(out, z.Args...)
+	}
+	return out
+}
 
 // WithExprs implements Node.
 func (s *FunctionScan) WithExprs(e []expr.Expr) Node {
 	n := *s
-	n.Args = e
+	k := len(s.Args)
+	n.Args, e = e[:k:k], e[k:]
+	n.Zip = nil
+	for _, z := range s.Zip {
+		c := *z
+		k = len(z.Args)
+		c.Args, e = e[:k:k], e[k:]
+		n.Zip = append(n.Zip, &c)
+	}
 	return &n
 }
 

@@ -1,0 +1,116 @@
+package topk
+
+import (
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// maxTotal limits the values of a group, so that sums do not overflow.
+const maxTotal = 1 << 60
+
+// portable is a counter on its way from one array to another.
+type portable struct {
+	hash       uint64
+	word       uint64 // of a value that is a word
+	value      []byte // of another value
+	low, slack uint64
+}
+
+// MergeFrom implements agg.States.
+func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
+	o := other.(*States)
+	from := o.groups[src]
+	s.read = s.read[:0]
+	if from.class != 0 {
+		for _, c := range o.table(&from) {
+			if c.low == 0 {
+				continue
+			}
+			p := portable{hash: c.hash, word: c.payload, low: c.low, slack: c.slack}
+			if !o.words {
+				p.value = o.bytes(c.payload)
+			}
+			s.read = append(s.read, p)
+		}
+	}
+	return s.merge(dst, from.total, from.floor)
+}
+
+// merge folds the counters in s.read, of a group with this total and floor, into
+// group dst.
+func (s *States) merge(dst uint32, total, floor uint64) error {
+	g := &s.groups[dst]
+	if total == 0 {
+		return nil
+	}
+	if g.total+total >= maxTotal {
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "a top-k aggregate of more than 2^60 values")
+	}
+	need := 0
+	for _, p := range s.read {
+		need += len(p.value)
+	}
+	if err := s.ensure(need); err != nil {
+		return err
+	}
+	s.reserve(g, int(g.n)+len(s.read))
+	table := s.table(g)
+	if floor > 0 {
+		for i := range table {
+			if table[i].low != 0 {
+				table[i].slack += floor
+			}
+		}
+	}
+	for _, p := range s.read {
+		c := s.find(table, p)
+		if c.low != 0 {
+			c.low += p.low
+			c.slack += p.slack - floor
+			continue
+		}
+		payload := p.word
+		if !s.words {
+			payload, _ = s.keep(p.value) // ensure made room
+		}
+		*c = counter{p.hash, payload, p.low, p.slack + g.floor}
+		g.n++
+	}
+	g.total += total
+	g.floor += floor
+	if int(g.n) > s.limit {
+		s.prune(g)
+	}
+	if g.class > s.fullClass {
+		s.resize(g, s.fullClass)
+	}
+	s.compactArena()
+	return nil
+}
+
+// ensure checks that the arena can take n more bytes.
+func (s *States) ensure(n int) error {
+	if uint64(len(s.arena)+n) > 1<<32-1 {
+		return sqlerr.New(sqlerr.OutOfMemory, "the values of a top-k aggregate need more than 4 GiB")
+	}
+	return nil
+}
+
+func (s *States) find(table []counter, p portable) *counter {
+	if s.words {
+		return findWord(table, p.hash, p.word)
+	}
+	return s.findBytes(table, p.hash, p.value)
+}
+
+// reserve gives a group a table for n counters, for the time of a merge larger
+// than a full one.
+func (s *States) reserve(g *group, n int) {
+	class := max(g.class, firstClass)
+	for !fits(class, n) {
+		class++
+	}
+	if class != g.class {
+		s.resize(g, class)
+	}
+}

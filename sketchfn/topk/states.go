@@ -1,0 +1,248 @@
+package topk
+
+import (
+	"bytes"
+	"math"
+	"unsafe"
+
+	"github.com/tallydb/tallydb/sketchfn/slab"
+	"github.com/tallydb/tallydb/sketchfn/valuehash"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// States is an array of sets of counters of one capacity. Counters live in
+// open-addressing tables; the bytes of values in one arena.
+type States struct {
+	shape
+	typ    types.Type
+	words  bool // values are words
+	plain  bool // values are equal if their bytes are
+	hasher *valuehash.Hasher
+	groups []group
+	tables *slab.Pool[counter]
+	arena  []byte
+	waste  int // bytes of the arena that no counter has
+	key    []byte
+	uppers []uint64
+	kept   []counter
+	read   []portable
+}
+
+func newStates(typ types.Type, capacity int, seed keyhash.Seed) *States {
+	s := &States{
+		shape: newShape(capacity), typ: typ, words: typ.Kind() != types.KindBytes,
+		plain: valuehash.PlainBytes(typ.OID), hasher: valuehash.New(seed, keyhash.UseDistinct),
+	}
+	var sizes []int
+	for class := uint8(firstClass); class <= s.fullClass+1; class++ {
+		sizes = append(sizes, places(class))
+	}
+	s.tables = slab.New[counter](sizes...)
+	return s
+}
+
+func (s *States) table(g *group) []counter { return s.tables.Block(int(g.class-firstClass), g.ref) }
+
+// Grow implements agg.States.
+func (s *States) Grow(n int) { s.groups = slab.GrowTo(s.groups, n) }
+
+// Update implements agg.States.
+func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {
+	in := inputs[0]
+	var hashes []uint64
+	if s.words || s.plain {
+		hashes = s.hasher.Hash(in, rows)
+	}
+	hasNulls := len(in.Nulls) > 0
+	for i, g := range groups {
+		r := int(rows[i])
+		if hasNulls && in.Nulls.Has(r) {
+			continue
+		}
+		var err error
+		switch {
+		case in.Type.Kind() == types.KindInt:
+			s.countWord(&s.groups[g], hashes[i], uint64(in.Ints[r]))
+		case in.Type.Kind() == types.KindFloat:
+			s.countWord(&s.groups[g], hashes[i], valuehash.FloatBits(in.Floats[r]))
+		case s.plain:
+			err = s.countBytes(&s.groups[g], hashes[i], in.Data[in.Offsets[r]:in.Offsets[r+1]])
+		default:
+			s.key = types.AppendKey(s.key[:0], in, r)
+			err = s.countBytes(&s.groups[g], s.hasher.Bytes(s.key), s.key)
+		}
+		if err != nil {
+			return &agg.UpdateError{Index: i, Err: err}
+		}
+	}
+	s.compactArena()
+	return nil
+}
+
+// countWord counts one occurrence of a word.
+func (s *States) countWord(g *group, hash, word uint64) {
+	g.total++
+	if g.class != 0 {
+		if c := findWord(s.table(g), hash, word); c.low != 0 {
+			c.low++
+			return
+		}
+	}
+	s.prepare(g)
+	*findWord(s.table(g), hash, word) = counter{hash, word, 1, g.floor}
+	g.n++
+}
+
+// countBytes counts one occurrence of bytes.
+func (s *States) countBytes(g *group, hash uint64, value []byte) error {
+	if g.class != 0 {
+		if c := s.findBytes(s.table(g), hash, value); c.low != 0 {
+			c.low++
+			g.total++
+			return nil
+		}
+	}
+	payload, err := s.keep(value)
+	if err != nil {
+		return err
+	}
+	g.total++
+	s.prepare(g)
+	*s.findBytes(s.table(g), hash, value) = counter{hash, payload, 1, g.floor}
+	g.n++
+	return nil
+}
+
+// findWord returns the counter of a word, or the free place where it goes.
+func findWord(table []counter, hash, word uint64) *counter {
+	mask := uint64(len(table) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		if c := &table[i]; c.low == 0 || c.hash == hash && c.payload == word {
+			return c
+		}
+	}
+}
+
+// findBytes returns the counter of a value, or the free place where it goes.
+func (s *States) findBytes(table []counter, hash uint64, value []byte) *counter {
+	mask := uint64(len(table) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		if c := &table[i]; c.low == 0 || c.hash == hash && bytes.Equal(s.bytes(c.payload), value) {
+			return c
+		}
+	}
+}
+
+// keep stores bytes in the arena and returns the payload that names them.
+func (s *States) keep(value []byte) (uint64, error) {
+	if len(s.arena)+len(value) > math.MaxUint32 {
+		return 0, sqlerr.New(sqlerr.OutOfMemory, "the values of a top-k aggregate need more than 4 GiB")
+	}
+	at := len(s.arena)
+	s.arena = append(s.arena, value...)
+	return uint64(at)<<32 | uint64(len(value)), nil
+}
+
+func (s *States) bytes(payload uint64) []byte {
+	at, size := payload>>32, payload&math.MaxUint32
+	return s.arena[at : at+size]
+}
+
+// prepare makes room for one more counter.
+func (s *States) prepare(g *group) {
+	switch n := int(g.n) + 1; {
+	case n > s.limit:
+		s.prune(g)
+	case !fits(g.class, n):
+		s.resize(g, g.class+1)
+	}
+}
+
+// resize moves the counters of a group to a table of another class.
+func (s *States) resize(g *group, class uint8) {
+	ref := s.tables.Alloc(int(class - firstClass))
+	if g.class != 0 {
+		to := s.tables.Block(int(class-firstClass), ref)
+		for _, c := range s.table(g) {
+			if c.low != 0 {
+				place(to, c)
+			}
+		}
+		s.tables.Free(int(g.class-firstClass), g.ref)
+	}
+	g.ref, g.class = ref, class
+}
+
+// place puts a counter that the table does not have into it.
+func place(table []counter, c counter) {
+	mask := uint64(len(table) - 1)
+	i := c.hash & mask
+	for table[i].low != 0 {
+		i = (i + 1) & mask
+	}
+	table[i] = c
+}
+
+// prune raises the floor of a group that has more than limit counters, or is
+// about to.
+func (s *States) prune(g *group) {
+	s.uppers, s.kept = s.uppers[:0], s.kept[:0]
+	table := s.table(g)
+	for i := range table {
+		if table[i].low != 0 {
+			s.uppers = append(s.uppers, table[i].upper())
+		}
+	}
+	g.floor = s.raisedFloor(s.uppers)
+	for _, c := range table {
+		switch {
+		case c.low == 0:
+		case c.upper() > g.floor:
+			s.kept = append(s.kept, c)
+		case !s.words:
+			s.waste += int(c.payload & math.MaxUint32)
+		}
+	}
+	clear(table)
+	g.n = uint32(len(s.kept))
+	if g.class > s.fullClass {
+		s.resize(g, s.fullClass)
+		table = s.table(g)
+	}
+	for _, c := range s.kept {
+		place(table, c)
+	}
+}
+
+// compactArena rewrites the arena where more than half of it is unused.
+func (s *States) compactArena() {
+	if s.waste < 1<<16 || s.waste < len(s.arena)/2 {
+		return
+	}
+	fresh := make([]byte, 0, len(s.arena)-s.waste+1024)
+	for i := range s.groups {
+		if s.groups[i].class == 0 {
+			continue
+		}
+		table := s.table(&s.groups[i])
+		for j := range table {
+			if table[j].low == 0 {
+				continue
+			}
+			b := s.bytes(table[j].payload)
+			table[j].payload = uint64(len(fresh))<<32 | uint64(len(b))
+			fresh = append(fresh, b...)
+		}
+	}
+	s.arena, s.waste = fresh, 0
+}
+
+// MemoryBytes implements agg.States.
+func (s *States) MemoryBytes() int64 {
+	return int64(cap(s.groups))*int64(unsafe.Sizeof(group{})) + s.tables.MemoryBytes() +
+		int64(cap(s.arena)+cap(s.key)+8*cap(s.uppers)) + int64(cap(s.kept))*int64(unsafe.Sizeof(counter{})) +
+		int64(cap(s.read))*int64(unsafe.Sizeof(portable{})) + s.hasher.MemoryBytes()
+}
