@@ -72,7 +72,7 @@ func Open(cfg Config) (*Node, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Now == nil {
-		cfg.Now = time.Now
+		cfg.Now = time.Now //nolint:forbidigo // the edge at which the clock comes in
 	}
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = 1 << 30

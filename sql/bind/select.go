@@ -484,7 +484,7 @@ func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (
 	}
 	if columnsFirst {
 		if e, err := q.b.findHere(q.s, "", ref.Name()); e != nil || err != nil {
-			return -1, nil // an ambiguity is reported when the name is bound
+			return -1, nil //nolint:nilerr // an ambiguity is reported when the name is bound
 		}
 	}
 	found := -1
