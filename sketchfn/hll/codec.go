@@ -71,10 +71,7 @@ func (s *States) Merge(group uint32, state []byte) error {
 		if err := r.Done(); err != nil {
 			return err
 		}
-		slot := &s.slots[group]
-		for _, c := range s.scratch {
-			s.addCoupon(slot, c)
-		}
+		s.addCoupons(group, s.scratch)
 		return nil
 	case formDense:
 		s.readRegisters(&r)

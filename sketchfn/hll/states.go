@@ -143,6 +143,18 @@ func (s *States) enlarge(slot *slot) {
 	slot.ref, slot.class = ref, slot.class+1
 }
 
+// expect gives a group that is about to have at least n coupons a table for them.
+func (s *States) expect(slot *slot, n int) {
+	if slot.class != emptyClass || n < 2 || n > maxCoupons(s.p) {
+		return
+	}
+	slot.class = tableClass
+	for n*4 > 3<<slot.class {
+		slot.class++
+	}
+	slot.ref = s.tables.Alloc(int(slot.class - tableClass))
+}
+
 // densify gives a group registers.
 func (s *States) densify(slot *slot) {
 	old := *slot
@@ -193,11 +205,17 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 		s.mergeRegisters(dst, o.dense.Block(0, from.ref))
 		return nil
 	}
-	to := &s.slots[dst]
-	for _, c := range o.coupons(from) {
-		s.addCoupon(to, c)
-	}
+	s.addCoupons(dst, o.coupons(from))
 	return nil
+}
+
+// addCoupons folds coupons of distinct indexes into group g.
+func (s *States) addCoupons(g uint32, coupons []uint32) {
+	slot := &s.slots[g]
+	s.expect(slot, len(coupons))
+	for _, c := range coupons {
+		s.addCoupon(slot, c)
+	}
 }
 
 // mergeRegisters folds registers of precision p into group g.
