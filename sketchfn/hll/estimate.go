@@ -13,9 +13,23 @@ type Estimate struct {
 // n²/2^27 share an index with another one, on average.
 var sparseError = math.Pow(2, -(sparseBits+1)/2.0)
 
-// RelativeError is the relative standard error of dense states of precision p
-// (Flajolet et al., 2007; Ertl, 2017, shows that it holds for all cardinalities).
-func RelativeError(p uint) float64 { return 1.04 / math.Sqrt(float64(uint64(1)<<p)) }
+// RelativeError is the relative standard error of dense states of precision p:
+// 1.04/sqrt(2^p), and somewhat more where registers are few (Flajolet et al.,
+// 2007, give the constants; Ertl, 2017, shows that it holds for all cardinalities).
+func RelativeError(p uint) float64 {
+	beta := 1.04
+	switch p {
+	case 4:
+		beta = 1.106
+	case 5:
+		beta = 1.070
+	case 6:
+		beta = 1.054
+	case 7:
+		beta = 1.046
+	}
+	return beta / math.Sqrt(float64(uint64(1)<<p))
+}
 
 // deviations returns the number of standard deviations that a normal variable
 // stays within at this confidence.

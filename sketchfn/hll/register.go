@@ -70,11 +70,14 @@ func precisionOf(name string, args []types.Type, consts []*types.Datum) (uint, e
 	}
 	least, most := RelativeError(MaxPrecision), RelativeError(MinPrecision)
 	if !(x >= least && x <= most) {
-		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the error of %s must be between %.6f and %v", name, least, most).
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the error of %s must be between %.6f and %.4f", name, least, most).
 			WithHint("Or give the precision, between %d and %d.", MinPrecision, MaxPrecision)
 	}
-	p := math.Ceil(2 * math.Log2(1.04/x))
-	return uint(min(max(p, MinPrecision), MaxPrecision)), nil
+	p := uint(MinPrecision)
+	for RelativeError(p) > x {
+		p++
+	}
+	return p, nil
 }
 
 // spec is the StateSpec of HyperLogLogs over one type at one precision.

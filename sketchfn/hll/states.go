@@ -57,27 +57,43 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 	hashes := s.hasher.Hash(in, rows)
 	hashes = hashes[:len(groups)]
 	hasNulls := len(in.Nulls) > 0
+	var registers []uint8 // of group last, if it is dense
+	last, p := -1, s.p
 	for i, g := range groups {
 		if hasNulls && in.Nulls.Has(int(rows[i])) {
 			continue
 		}
-		s.addHash(g, hashes[i])
+		if int(g) != last {
+			last, registers = int(g), s.registers(g)
+		}
+		if registers == nil {
+			s.addCoupon(&s.slots[g], couponOf(hashes[i]))
+			registers = s.registers(g)
+			continue
+		}
+		if at, rank := registerOf(hashes[i], p); registers[at] < rank {
+			registers[at] = rank
+		}
+	}
+	return nil
+}
+
+// registers returns the registers of a group, nil if it is not dense.
+func (s *States) registers(g uint32) []uint8 {
+	if slot := s.slots[g]; slot.class == denseClass {
+		return s.dense.Block(0, slot.ref)
 	}
 	return nil
 }
 
 // addHash folds one hash into group g.
 func (s *States) addHash(g uint32, h uint64) {
-	slot := &s.slots[g]
-	if slot.class == denseClass {
-		registers := s.dense.Block(0, slot.ref)
+	if registers := s.registers(g); registers != nil {
 		i, rank := registerOf(h, s.p)
-		if registers[i] < rank {
-			registers[i] = rank
-		}
+		registers[i] = max(registers[i], rank)
 		return
 	}
-	s.addCoupon(slot, couponOf(h))
+	s.addCoupon(&s.slots[g], couponOf(h))
 }
 
 // addCoupon folds one coupon into a group.
