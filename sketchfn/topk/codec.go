@@ -116,7 +116,7 @@ func (s *States) readCounter(r *statecodec.Reader, total, floor uint64) portable
 	if r.Bad() {
 		return p
 	}
-	if p.low == 0 || p.low+p.slack <= floor || !s.validValue(p) ||
+	if p.low == 0 || p.low+p.slack < floor || !s.validValue(p) ||
 		len(s.read) > 0 && s.comparePortable(s.read[len(s.read)-1], p) >= 0 {
 		r.Fail()
 	}

@@ -46,8 +46,7 @@ func newShape(capacity int) shape {
 	return s
 }
 
-// raisedFloor returns the floor that leaves at most capacity counters above it:
-// the (capacity+1)-th largest upper limit. uppers is reordered.
+// raisedFloor returns the largest upper limit of a counter that has to go: the (capacity+1)-th largest upper limit. uppers is reordered.
 func (s shape) raisedFloor(uppers []uint64) uint64 {
 	slices.Sort(uppers)
 	return uppers[len(uppers)-1-s.capacity]

@@ -2,7 +2,9 @@ package topk
 
 import (
 	"bytes"
+	"cmp"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/tallydb/tallydb/sketchfn/slab"
@@ -28,6 +30,7 @@ type States struct {
 	key    []byte
 	uppers []uint64
 	kept   []counter
+	ties   []counter
 	read   []portable
 }
 
@@ -197,14 +200,23 @@ func (s *States) prune(g *group) {
 		}
 	}
 	g.floor = s.raisedFloor(s.uppers)
+	s.ties = s.ties[:0]
 	for _, c := range table {
 		switch {
 		case c.low == 0:
 		case c.upper() > g.floor:
 			s.kept = append(s.kept, c)
-		case !s.words:
-			s.waste += int(c.payload & math.MaxUint32)
+		case c.upper() == g.floor:
+			s.ties = append(s.ties, c)
+		default:
+			s.drop(c)
 		}
+	}
+	slices.SortFunc(s.ties, func(a, b counter) int { return cmp.Or(cmp.Compare(a.hash, b.hash), s.compareValues(a, b)) })
+	room := s.capacity - len(s.kept)
+	s.kept = append(s.kept, s.ties[:room]...)
+	for _, c := range s.ties[room:] {
+		s.drop(c)
 	}
 	clear(table)
 	g.n = uint32(len(s.kept))
@@ -214,6 +226,13 @@ func (s *States) prune(g *group) {
 	}
 	for _, c := range s.kept {
 		place(table, c)
+	}
+}
+
+// drop accounts for the bytes of a counter that goes.
+func (s *States) drop(c counter) {
+	if !s.words {
+		s.waste += int(c.payload & math.MaxUint32)
 	}
 }
 
@@ -243,6 +262,6 @@ func (s *States) compactArena() {
 // MemoryBytes implements agg.States.
 func (s *States) MemoryBytes() int64 {
 	return int64(cap(s.groups))*int64(unsafe.Sizeof(group{})) + s.tables.MemoryBytes() +
-		int64(cap(s.arena)+cap(s.key)+8*cap(s.uppers)) + int64(cap(s.kept))*int64(unsafe.Sizeof(counter{})) +
+		int64(cap(s.arena)+cap(s.key)+8*cap(s.uppers)) + int64(cap(s.kept)+cap(s.ties))*int64(unsafe.Sizeof(counter{})) +
 		int64(cap(s.read))*int64(unsafe.Sizeof(portable{})) + s.hasher.MemoryBytes()
 }

@@ -93,7 +93,7 @@ func checkBounds(t *testing.T, s *States, g uint32, exact map[int64]uint64) {
 	seen := map[int64]bool{}
 	for _, c := range s.counters(gr) {
 		truth := exact[int64(c.payload)]
-		if truth < c.low || truth > c.upper() || c.slack > gr.floor || c.upper() <= gr.floor {
+		if truth < c.low || truth > c.upper() || c.slack > gr.floor || c.upper() < gr.floor {
 			t.Fatalf("value %d: %d is not within %d and %d; floor %d", int64(c.payload), truth, c.low, c.upper(), gr.floor)
 		}
 		seen[int64(c.payload)] = true
