@@ -229,8 +229,17 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 func (s *States) addCoupons(g uint32, coupons []uint32) {
 	slot := &s.slots[g]
 	s.expect(slot, len(coupons))
+	if slot.class < tableClass || slot.class == denseClass || (int(slot.n)+len(coupons))*4 > 3<<slot.class {
+		for _, c := range coupons {
+			s.addCoupon(slot, c)
+		}
+		return
+	}
+	table := s.tables.Block(int(slot.class-tableClass), slot.ref)
 	for _, c := range coupons {
-		s.addCoupon(slot, c)
+		if insert(table, c) {
+			slot.n++
+		}
 	}
 }
 
