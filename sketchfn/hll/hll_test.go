@@ -148,7 +148,7 @@ func TestErrorGivesPrecision(t *testing.T) {
 	for _, c := range []struct {
 		x    float64
 		want uint
-	}{{0.27, 5}, {0.26, 5}, {0.02, 12}, {0.01625, 12}, {0.0162, 13}, {0.0021, 18}, {7, 7}} {
+	}{{0.3, 5}, {0.305, 5}, {0.30575, 4}, {0.02, 12}, {0.01625, 12}, {0.0162, 13}, {0.0021, 18}, {7, 7}} {
 		d := types.FloatDatum(c.x)
 		p, err := precisionOf("f", []types.Type{d.Type, d.Type}, []*types.Datum{nil, &d})
 		if err != nil || p != c.want || c.x < 1 && RelativeError(p) > c.x {

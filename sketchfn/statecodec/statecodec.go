@@ -39,9 +39,6 @@ func (r *Reader) Bad() bool { return r.bad }
 // Fail makes the state corrupt.
 func (r *Reader) Fail() { r.bad, r.b = true, nil }
 
-// Empty reports whether every byte was read.
-func (r *Reader) Empty() bool { return len(r.b) == 0 }
-
 // Byte reads one byte.
 func (r *Reader) Byte() byte {
 	if len(r.b) == 0 {
