@@ -1,4 +1,3 @@
-// Package selection finds order statistics without sorting.
 package selection
 
 import "slices"
