@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/distsql/fragment"
@@ -31,7 +32,7 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 		Fold: f, Context: ec, WindowFrom: eventtime.Min, WindowTo: eventtime.Max,
 		KeyFilter: scan.KeyFilter, NeededStates: needed, MaxGroups: s.maxGroups,
 	}
-	req.WindowFrom, req.WindowTo = windowBounds(scan)
+	req.WindowFrom, req.WindowTo = physical.WindowBounds(scan, ec)
 	if scan.View != nil {
 		req.View = scan.View.ID
 	}
@@ -230,6 +231,9 @@ func (m *merger) aggColumns(l *plan.OutputLayout, i int, cols map[int]*types.Vec
 	}
 	cols[l.Lo[i]], cols[l.Hi[i]] = bounds.Lo, bounds.Hi
 	m.errors = append(m.errors, bounds.Error)
+	if !slices.Contains(m.scan.Columns, l.State[i]) {
+		return nil // portable states are large, and read by combine() only
+	}
 	st := types.NewVector(types.Of(types.Sketch), n)
 	var buf []byte
 	for g := range n {

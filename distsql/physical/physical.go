@@ -44,3 +44,31 @@ func NeededStates(f *plan.Fold, needed []bool) []bool {
 	}
 	return out
 }
+
+// Streams returns the streams that the leaves of a plan read, each once.
+func Streams(root plan.Node) []*catalog.Relation {
+	var out []*catalog.Relation
+	seen := map[id.Relation]bool{}
+	add := func(r *catalog.Relation) {
+		if !seen[r.ID] {
+			seen[r.ID] = true
+			out = append(out, r)
+		}
+	}
+	var walk func(plan.Node)
+	walk = func(n plan.Node) {
+		switch x := n.(type) {
+		case *plan.FoldScan:
+			add(x.Fold.Stream)
+		case *plan.StreamScan:
+			add(x.Stream)
+		case *plan.SideScan:
+			add(x.Stream)
+		}
+		for _, c := range n.Children() {
+			walk(c)
+		}
+	}
+	walk(root)
+	return out
+}

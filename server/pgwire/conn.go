@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"runtime/debug"
 	"sync"
@@ -201,11 +202,24 @@ func (c *conn) running(ctx context.Context, fn func(context.Context) error) erro
 		c.mu.Unlock()
 		cancel(nil)
 	}()
-	err := fn(ctx)
+	err := c.guarded(ctx, fn)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// guarded turns a panic of the session into an error: a defect in one statement
+// must take neither the connection nor other clients with it.
+func (c *conn) guarded(ctx context.Context, fn func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			c.server.cfg.Logger.Error("statement failed", slog.Any("panic", r), slog.String("stack", stack()))
+			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", r).
+				WithHint("This is a defect of TallyDB; the server's log has the details.")
+		}
+	}()
+	return fn(ctx)
 }
 
 var errShutdown = errClosing{sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command")}

@@ -2,6 +2,7 @@ package agg
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -39,92 +40,59 @@ func (s distinctSpec) BytesPerGroup(n int64) int64 { return s.inner.BytesPerGrou
 
 // New implements StateSpec.
 func (s distinctSpec) New(cfg Config) States {
-	return &distinctStates{spec: s, cfg: cfg, seen: map[string]struct{}{}}
+	return &distinctStates{spec: s, cfg: cfg}
 }
 
-// distinctStates keeps the set of (group, encoded inputs) pairs: one map, whose
-// keys begin with the group number. Portable form: version, number of values,
-// the encoded values sorted.
+// distinctStates keeps for each group the set of its encoded inputs. Portable
+// form: version, number of values, the encoded values sorted.
 type distinctStates struct {
 	spec  distinctSpec
 	cfg   Config
-	n     int
-	seen  map[string]struct{}
+	seen  []map[string]struct{} // nil until the group has a value
 	bytes int64
 	key   []byte
 }
 
 // Grow implements States.
-func (s *distinctStates) Grow(n int) { s.n = max(s.n, n) }
+func (s *distinctStates) Grow(n int) { s.seen = growTo(s.seen, n) }
 
-// Update implements States.
+// Update implements States. NULLs are values: the inner aggregate knows what
+// they mean to it.
 func (s *distinctStates) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {
 	for i, g := range groups {
-		r := int(rows[i])
-		if anyNull(inputs[:1], r) {
-			continue
-		}
-		s.key = binary.BigEndian.AppendUint32(s.key[:0], g)
+		s.key = s.key[:0]
 		for _, in := range inputs {
-			s.key = types.AppendKey(s.key, in, r)
+			s.key = types.AppendKey(s.key, in, int(rows[i]))
 		}
-		if err := s.add(s.key); err != nil {
+		if err := s.add(g, s.key); err != nil {
 			return rejected(i, err)
 		}
 	}
 	return nil
 }
 
-func anyNull(inputs []*types.Vector, r int) bool {
-	for _, in := range inputs {
-		if in.Nulls.Has(r) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *distinctStates) add(key []byte) error {
-	if _, ok := s.seen[string(key)]; ok {
+func (s *distinctStates) add(g uint32, key []byte) error {
+	if _, ok := s.seen[g][string(key)]; ok {
 		return nil
 	}
 	if s.bytes += int64(len(key)) + 40; s.bytes > MaxDistinctBytes {
 		return sqlerr.New(sqlerr.OutOfMemory, "the distinct values of an aggregate need more than %d MiB", MaxDistinctBytes>>20).
 			WithHint("Use approx_distinct, which needs a few kilobytes for each group.")
 	}
-	s.seen[string(key)] = struct{}{}
+	if s.seen[g] == nil {
+		s.seen[g] = map[string]struct{}{}
+	}
+	s.seen[g][string(key)] = struct{}{}
 	return nil
 }
 
-// values returns the encoded values of each group, sorted.
-func (s *distinctStates) values() [][]string {
-	out := make([][]string, s.n)
-	for k := range s.seen {
-		g := binary.BigEndian.Uint32([]byte(k[:4]))
-		out[g] = append(out[g], k[4:])
-	}
-	for _, v := range out {
-		slices.Sort(v)
-	}
-	return out
-}
-
-func (s *distinctStates) valuesOf(g uint32) []string {
-	var out []string
-	prefix := string(binary.BigEndian.AppendUint32(nil, g))
-	for k := range s.seen {
-		if k[:4] == prefix {
-			out = append(out, k[4:])
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+// values returns the encoded values of a group, sorted.
+func (s *distinctStates) values(g uint32) []string { return slices.Sorted(maps.Keys(s.seen[g])) }
 
 // MergeFrom implements States.
 func (s *distinctStates) MergeFrom(dst uint32, other States, src uint32) error {
-	for _, v := range other.(*distinctStates).valuesOf(src) {
-		if err := s.add(append(binary.BigEndian.AppendUint32(s.key[:0], dst), v...)); err != nil {
+	for v := range other.(*distinctStates).seen[src] {
+		if err := s.add(dst, []byte(v)); err != nil {
 			return err
 		}
 	}
@@ -133,7 +101,7 @@ func (s *distinctStates) MergeFrom(dst uint32, other States, src uint32) error {
 
 // Append implements States.
 func (s *distinctStates) Append(dst []byte, group uint32) []byte {
-	values := s.valuesOf(group)
+	values := s.values(group)
 	dst = binary.AppendUvarint(append(dst, codecV1), uint64(len(values)))
 	for _, v := range values {
 		dst = append(binary.AppendUvarint(dst, uint64(len(v))), v...)
@@ -156,7 +124,7 @@ func (s *distinctStates) Merge(group uint32, state []byte) error {
 		return err
 	}
 	for _, v := range values {
-		if err := s.add(append(binary.BigEndian.AppendUint32(s.key[:0], group), v...)); err != nil {
+		if err := s.add(group, v); err != nil {
 			return err
 		}
 	}
@@ -185,7 +153,7 @@ func (s *distinctStates) decode(v []byte, in []*types.Vector) error {
 }
 
 // MemoryBytes implements States.
-func (s *distinctStates) MemoryBytes() int64 { return s.bytes }
+func (s *distinctStates) MemoryBytes() int64 { return s.bytes + int64(cap(s.seen))*8 }
 
 // distinctFinal feeds the distinct values to the inner aggregate, in sorted order.
 type distinctFinal struct {
@@ -198,7 +166,8 @@ func (f distinctFinal) Finalise(states States, n int, confidence float64, out *t
 	s := states.(*distinctStates)
 	inner := f.inner.New(s.cfg)
 	inner.Grow(n)
-	for g, values := range s.values()[:n] {
+	for g := range n {
+		values := s.values(uint32(g))
 		in := make([]*types.Vector, len(s.spec.types))
 		for i, t := range s.spec.types {
 			in[i] = types.NewVector(t, len(values))

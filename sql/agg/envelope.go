@@ -67,8 +67,8 @@ const (
 )
 
 // envelopeStates: flags (a value was seen, a NULL was seen), and a word: the
-// integer, the bits of the float, or the rank in Order. Text outside Order and
-// texts without one are kept as they are. Portable form: version, flags, word,
+// integer, the bits of the float, or the rank in Order. A text outside Order is
+// kept itself. Portable form: version, flags, word,
 // text.
 type envelopeStates struct {
 	spec  EnvelopeSpec
@@ -82,8 +82,15 @@ func (s *envelopeStates) Grow(n int) { s.flags, s.word = growTo(s.flags, n), gro
 
 // Update implements States.
 func (s *envelopeStates) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {
+	in := inputs[0]
+	ranked := s.spec.Type.Kind() == types.KindBytes
 	for i, g := range groups {
-		s.add(int(g), inputs[0].Datum(int(rows[i])))
+		r := int(rows[i])
+		if ranked && !in.Nulls.Has(r) {
+			s.addText(int(g), in.Bytes(r))
+			continue
+		}
+		s.add(int(g), in.Datum(r))
 	}
 	return nil
 }
@@ -103,17 +110,19 @@ func (s *envelopeStates) add(g int, d types.Datum) {
 		}
 		s.fold(g, math.Float64bits(x), "")
 	default:
-		s.fold(g, uint64(s.rank(string(d.Bytes))), string(d.Bytes))
+		s.addText(g, d.Bytes)
 	}
 }
 
-func (s *envelopeStates) rank(text string) int {
+// addText folds a text by its rank; only a text without one is kept itself.
+func (s *envelopeStates) addText(g int, text []byte) {
 	for i, o := range s.spec.Order {
-		if o == text {
-			return i
+		if o == string(text) {
+			s.fold(g, uint64(i), "")
+			return
 		}
 	}
-	return len(s.spec.Order)
+	s.fold(g, uint64(len(s.spec.Order)), string(text))
 }
 
 func (s *envelopeStates) fold(g int, word uint64, text string) {
@@ -139,7 +148,7 @@ func (s *envelopeStates) fold(g int, word uint64, text string) {
 		return
 	}
 	s.word[g] = word
-	if s.spec.Type.Kind() == types.KindBytes {
+	if text != "" {
 		if s.text == nil {
 			s.text = map[int]string{}
 		}
@@ -162,7 +171,11 @@ func (s *envelopeStates) value(g int) types.Datum {
 			d.Float = max(0, 1-d.Float)
 		}
 	default:
-		d.Bytes = []byte(s.text[g])
+		if w := s.word[g]; w < uint64(len(s.spec.Order)) {
+			d.Bytes = []byte(s.spec.Order[w])
+		} else {
+			d.Bytes = []byte(s.text[g])
+		}
 	}
 	return d
 }
@@ -190,7 +203,7 @@ func (s *envelopeStates) Merge(group uint32, state []byte) error {
 	if err := r.done(); err != nil {
 		return err
 	}
-	if flags > envelopeSet|envelopeUnknown {
+	if flags > envelopeSet|envelopeUnknown || s.spec.Type.Kind() == types.KindBytes && word > uint64(len(s.spec.Order)) {
 		return corrupt("envelope")
 	}
 	s.flags[group] |= uint8(flags) & envelopeUnknown

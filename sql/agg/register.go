@@ -10,6 +10,7 @@ func RegisterExact(r *Registry) {
 	registerVariance(r)
 	registerBitwise(r)
 	registerCollect(r)
+	registerPercentile(r)
 }
 
 func exactDescriptor(name, signature, memory string, privacy PrivacyClass) Descriptor {

@@ -18,6 +18,9 @@ type grouping struct {
 	calls   []plan.AggCall
 	grouped bool // GROUP BY was given
 	first   int  // position of the first aggregate
+	// unknownError is set where the error of a value is not that of what it was
+	// made of.
+	unknownError bool
 }
 
 func (g *grouping) used() bool { return g.grouped || len(g.calls) > 0 }
@@ -72,11 +75,19 @@ func (g *grouping) bound(i, which int) *placeholder {
 
 // aggCall binds the call itself.
 func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
-	if f.WithinGroup {
-		return plan.AggCall{}, sqlerr.New(sqlerr.FeatureNotSupported, "WITHIN GROUP is not supported").
-			WithHint("Use approx_quantile(x, q).")
-	}
 	inner := &clause{s: c.s, name: c.name, inAgg: true}
+	if f.WithinGroup != orderedSet[f.Name.Name] {
+		if f.WithinGroup {
+			return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", f.Name.Name)
+		}
+		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", f.Name.Name)
+	}
+	if f.WithinGroup {
+		var err error
+		if f, err = withinGroup(f); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
 	if f.Name.Name == "combine" {
 		return b.combine(inner, f)
 	}
@@ -117,6 +128,28 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	return call, nil
 }
 
+// orderedSet are the aggregates that are called with WITHIN GROUP.
+var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
+
+// withinGroup makes f(q) WITHIN GROUP (ORDER BY x) the call f(q, x); descending,
+// the fraction counts from the other end.
+func withinGroup(f *ast.FuncCall) (*ast.FuncCall, error) {
+	if len(f.OrderBy) != 1 || len(f.Args) != 1 || f.Distinct {
+		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s takes one fraction and WITHIN GROUP (ORDER BY one value)", f.Name.Name)
+	}
+	out := *f
+	q := f.Args[0]
+	if f.OrderBy[0].Direction == ast.Descending {
+		if f.Name.Name != "percentile_cont" {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s in descending order is not supported", f.Name.Name)
+		}
+		one := &ast.Literal{Kind: ast.IntegerLiteral, Text: "1"}
+		q = &ast.Binary{Pos: f.Pos, Op: ast.Operator{Name: "-"}, Left: one, Right: q}
+	}
+	out.Args, out.OrderBy = []ast.Expr{q, f.OrderBy[0].Expr}, nil
+	return &out, nil
+}
+
 // bindAggregate finds the form of the call, and casts its inputs.
 func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
 	argTypes := make([]types.Type, len(args))
@@ -126,14 +159,6 @@ func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, 
 		folded := expr.Fold(a, &expr.Context{})
 		if k, ok := folded.(*expr.Const); ok {
 			d := k.Datum
-			if d.Type.OID == types.Unknown && !d.Null {
-				// A literal that was not typed reads as a number where it can.
-				if n, err := expr.Cast(folded, types.Of(types.Float8), expr.Explicit); err == nil {
-					if nk, ok := n.(*expr.Const); ok && fn.Family != "exact" {
-						d = nk.Datum
-					}
-				}
-			}
 			consts[i] = &d
 		}
 	}
@@ -190,8 +215,8 @@ func (b *binder) boundAggregate(g *grouping, i int, e expr.Expr) error {
 	if !approximate {
 		return nil
 	}
-	null := &expr.Const{Datum: types.NullOf(e.Type())}
-	b.bounds[e] = interval{lo: null, hi: null}
+	g.unknownError = g.unknownError || call.Name != "min" && call.Name != "max"
+	b.unbounded(e)
 	if call.Name != "sum" && call.Name != "min" && call.Name != "max" || call.Distinct || call.Filter != nil && b.readsApproximate(call.Filter) {
 		return nil
 	}
@@ -317,7 +342,7 @@ func (s *scope) nameOf(index int) string {
 			return c.name
 		}
 	}
-	return s.node.Schema().Columns[index].Name
+	return s.nodeSchema().Columns[index].Name
 }
 
 // aggregateOver plans the grouping over rows.
@@ -349,7 +374,7 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
 	schema := a.Schema()
 	return &grouped{
-		node: a.WithOwnErrors(), source: s, group: g, envelope: plan.EnvelopeAt(schema),
+		node: a.WithOwnErrors(g.unknownError), source: s, group: g, envelope: plan.EnvelopeAt(schema),
 		key:  func(i int) expr.Expr { return plan.NewColumn(schema, i) },
 		call: func(i int) expr.Expr { return plan.NewColumn(schema, len(keys)+i) },
 		bound: func(i, which int) expr.Expr {

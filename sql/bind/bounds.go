@@ -15,6 +15,22 @@ type interval struct {
 	bound  *agg.Bound
 }
 
+// unbounded notes that e is approximate and nothing is known of its error.
+func (b *binder) unbounded(e expr.Expr) {
+	null := expr.NewConst(types.NullOf(e.Type()))
+	b.bounds[e] = interval{lo: null, hi: null}
+}
+
+// noBounds is what is left of an approximate column that was merged or cast.
+func noBounds(of ...*approx) *approx {
+	for _, a := range of {
+		if a != nil {
+			return &approx{lo: -1, hi: -1, state: -1, name: a.name}
+		}
+	}
+	return nil
+}
+
 // boundUnary derives the bounds of -x.
 func (b *binder) boundUnary(op string, e, arg expr.Expr) error {
 	in, ok := b.bounds[arg]

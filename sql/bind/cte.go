@@ -14,6 +14,9 @@ type cte struct {
 	next   *cte
 	shared *result // bound once, where it is read several times
 	many   bool
+	// A recursive expression reads itself through work while its step is bound.
+	recursive bool
+	work      *result
 }
 
 // with brings common table expressions into reach.
@@ -27,12 +30,10 @@ func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
 		}
 		seen[def.Name] = true
 		refs := references(s, def.Name)
-		if s.With.Recursive && references(def.Query, def.Name) > 0 {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "recursive queries are not supported").At(def.Position())
-		}
+		recursive := s.With.Recursive && references(def.Query, def.Name) > 0
 		many := refs > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
 		out = &context{frame: ctx.frame, ctes: &cte{
-			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many,
+			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many, recursive: recursive,
 		}}
 	}
 	return out, nil
@@ -66,10 +67,17 @@ func (b *binder) cteRef(c *cte, x *ast.TableRef, ctx *context) (*scope, error) {
 }
 
 func (b *binder) cteResult(c *cte) (*result, error) {
+	if c.work != nil {
+		return c.work, nil
+	}
 	if c.shared != nil {
 		return c.shared, nil
 	}
-	r, err := b.selectStmt(c.def.Query, c.ctx)
+	bind := b.selectStmt
+	if c.recursive {
+		bind = func(s *ast.Select, ctx *context) (*result, error) { return b.recursive(c, s, ctx) }
+	}
+	r, err := bind(c.def.Query, c.ctx)
 	if err != nil || !c.many || b.correlated(r.node) {
 		return r, err
 	}

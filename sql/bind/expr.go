@@ -133,8 +133,11 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.Default:
 		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *ast.FieldSelect:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")
+		return b.fieldSelect(c, x)
 	case *ast.Star:
+		if n := len(x.Qualifier); n > 0 && c.s.hasTable(x.Qualifier[n-1]) {
+			return b.wholeRow(c.s, x.Qualifier[n-1])
+		}
 		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	case *ast.NamedArg:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "named arguments are not supported").WithHint("Give the arguments in order.")

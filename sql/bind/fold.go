@@ -20,6 +20,8 @@ func (f *foldSource) over(e expr.Expr) (expr.Expr, bool) {
 	if e == nil {
 		return nil, true
 	}
+	// What is immutable is computed now, so that it is not computed for each event.
+	e = expr.Fold(e, &expr.Context{})
 	if f.values != nil {
 		e = plan.Substitute(e, f.values)
 	}
@@ -60,7 +62,7 @@ func (b *binder) foldOver(s *scope, where expr.Expr, g *grouping) *grouped {
 		}
 	}
 	scan := plan.NewFoldScan(fold, nil)
-	layout := fold.Layout()
+	layout := scan.Layout()
 	schema := layout.Schema
 	out := &grouped{
 		node: scan, source: s, group: g, envelope: layout.Envelope, windows: map[string]expr.Expr{},
@@ -104,7 +106,7 @@ func (g *grouped) nameWindows(s *scope, w plan.WindowSpec, start, end expr.Expr)
 			g.windows[e.String()] = start
 		}
 	}
-	for i := range s.node.Schema().Columns {
+	for i := range s.nodeSchema().Columns {
 		add(s.at(i))
 	}
 	t := s.at(w.TimeColumn)

@@ -29,12 +29,12 @@ func (b *binder) from(items []ast.FromItem, ctx *context) (*scope, error) {
 // crossJoin adds an item to the scope of those before it.
 func (b *binder) crossJoin(left *scope, item ast.FromItem, ctx *context) (*scope, error) {
 	if left == nil {
-		return b.fromItem(item, nil, ctx)
+		return b.fromItem(item, ctx)
 	}
 	if isLateral(item) {
 		return b.lateral(left, item, plan.ApplyLateral, ctx)
 	}
-	right, err := b.fromItem(item, left, ctx)
+	right, err := b.fromItem(item, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func itemPos(item ast.FromItem) int {
 	return 0
 }
 
-func (b *binder) fromItem(item ast.FromItem, left *scope, ctx *context) (*scope, error) {
+func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 	switch x := item.(type) {
 	case *ast.TableRef:
 		return b.tableRef(x, ctx)
@@ -83,7 +83,6 @@ func (b *binder) fromItem(item ast.FromItem, left *scope, ctx *context) (*scope,
 	case *ast.Join:
 		return b.join(x, ctx)
 	}
-	_ = left
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%T in FROM is not supported", item)
 }
 
@@ -100,8 +99,17 @@ func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int)
 }
 
 func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *scope {
-	out := &scope{node: node, ctx: ctx, tables: append(slices.Clone(left.tables), right.tables...)}
+	out := &scope{node: node, ctx: ctx}
 	width := len(left.node.Schema().Columns)
+	for side, s := range []*scope{left, right} {
+		for _, t := range s.tables {
+			t.key = slices.Clone(t.key)
+			for i := range t.key {
+				t.key[i] = to[t.key[i]+side*width]
+			}
+			out.tables = append(out.tables, t)
+		}
+	}
 	for _, c := range left.cols {
 		out.cols = append(out.cols, c.moved(to, 0))
 	}
@@ -132,7 +140,7 @@ func (c column) moved(to []int, shift int) column {
 func (b *binder) lateral(left *scope, item ast.FromItem, kind plan.ApplyKind, ctx *context) (*scope, error) {
 	f := &frame{parent: left}
 	left.ctx = ctx
-	right, err := b.fromItem(item, nil, &context{frame: f, ctes: ctx.ctes})
+	right, err := b.fromItem(item, &context{frame: f, ctes: ctx.ctes})
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +270,11 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		for i := range rel.Columns {
 			scan.Columns = append(scan.Columns, i)
 		}
-		return nodeScope(scan, rel.Name, rel.Schema, alias, false, ctx)
+		s, err := nodeScope(scan, rel.Name, rel.Schema, alias, false, ctx)
+		if err == nil {
+			s.tables[0].key = rel.Table.PrimaryKey
+		}
+		return s, err
 	case catalog.KindStream:
 		b.streamDerived = true
 		s, err := nodeScope(plan.NewStreamScan(rel), rel.Name, rel.Schema, alias, true, ctx)

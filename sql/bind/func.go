@@ -14,7 +14,7 @@ import (
 // call binds a function, an aggregate or a window function.
 func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	name := f.Name.Name
-	if s := f.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {
+	if s := f.Name.Schema; s != "" && s != "pg_catalog" && s != "public" && s != "information_schema" {
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s.%s does not exist", s, name)
 	}
 	if f.Over != nil {
@@ -34,7 +34,7 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 		return b.tumbleCall(c, f)
 	}
 	if !f.SQLSyntax && isSetFunction(name) {
-		return b.setInExpr(c, f)
+		return b.setInExpr(c, f, "")
 	}
 	if f.Variadic {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "VARIADIC arguments are not supported")

@@ -21,7 +21,7 @@ func (b *binder) join(x *ast.Join, ctx *context) (*scope, error) {
 		return nil, err
 	}
 	defer b.leave()
-	left, err := b.fromItem(x.Left, nil, ctx)
+	left, err := b.fromItem(x.Left, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, er
 }
 
 func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
-	right, err := b.fromItem(x.Right, left, ctx)
+	right, err := b.fromItem(x.Right, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, erro
 			return nil, err
 		}
 		if has(cond, subqueryKind) {
-			return b.joinWithSubquery(left, right, j, cond, ctx, x)
+			return b.joinWithSubquery(left, right, j, ctx, x)
 		}
 		j.On = cond
 	}
@@ -122,7 +122,7 @@ func identity(n int) []int {
 }
 
 // joinWithSubquery filters an inner join by a condition with subqueries.
-func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, _ expr.Expr, ctx *context, x *ast.Join) (*scope, error) {
+func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, ctx *context, x *ast.Join) (*scope, error) {
 	if j.Kind != plan.InnerJoin {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "subqueries in the condition of an outer join are not supported").At(x.On.Position())
 	}

@@ -194,9 +194,11 @@ func (q *selecting) project() (*result, []plan.SortKey, error) {
 		r.cols = append(r.cols, output{name: t.name, typ: t.e.Type(), index: at, notNull: cols[at].NotNull, role: t.role, status: t.status, literal: t.literal})
 	}
 	distinct := q.core.Distinct && len(q.core.DistinctOn) == 0
-	if !distinct {
-		for i := range q.targets {
+	for i := range q.targets {
+		if !distinct {
 			q.addBounds(&q.targets[i], &r.cols[i], add)
+		} else if q.targets[i].lo != nil {
+			r.cols[i].approx = noBounds(&approx{name: q.targets[i].name})
 		}
 	}
 	keys := make([]plan.SortKey, len(q.keys))

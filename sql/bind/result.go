@@ -28,7 +28,6 @@ type output struct {
 // visible returns a plan whose first columns are the visible ones, followed by
 // the envelope if there is one.
 func (r *result) visible() plan.Node {
-	s := r.node.Schema()
 	plain := true
 	for i, c := range r.cols {
 		plain = plain && c.index == i
@@ -37,10 +36,8 @@ func (r *result) visible() plan.Node {
 		return r.node
 	}
 	values, cols := r.values()
-	return plan.NewProject(r.node, values, withNames(cols, s))
+	return plan.NewProject(r.node, values, cols)
 }
-
-func withNames(cols []types.Column, _ *types.Schema) []types.Column { return cols }
 
 func (r *result) values() ([]expr.Expr, []types.Column) {
 	s := r.node.Schema()
@@ -85,10 +82,8 @@ func (b *binder) coerce(r *result, to []types.Type, ctx expr.CastContext, mismat
 		cols[i].Type = to[i]
 		c := r.cols[i]
 		c.index, c.typ = i, to[i]
-		if r.cols[i].typ != to[i] {
-			c.approx, c.status = nil, false
-		}
-		c.approx = nil
+		c.status = c.status && r.cols[i].typ == to[i]
+		c.approx = noBounds(c.approx)
 		out.cols = append(out.cols, c)
 	}
 	out.node = plan.NewProject(r.node, values, cols)

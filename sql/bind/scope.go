@@ -39,6 +39,7 @@ type table struct {
 	name   string
 	schema string // "" for what has no schema
 	base   bool   // a stream or a continuous view: * shows the envelope
+	key    []int  // columns of the scope's node that identify a row, if known
 }
 
 // scope is the plan of FROM and the names it brings.
@@ -51,6 +52,17 @@ type scope struct {
 	fold *foldSource
 	// window is what window_start and window_end mean after GROUP BY tumble(...).
 	window *plan.WindowBound
+
+	schema    *types.Schema // of schemaFor, which is node unless it has grown
+	schemaFor plan.Node
+}
+
+// nodeSchema returns the schema of the scope's plan.
+func (s *scope) nodeSchema() *types.Schema {
+	if s.schemaFor != s.node {
+		s.schema, s.schemaFor = s.node.Schema(), s.node
+	}
+	return s.schema
 }
 
 // context is what a query inherits from the query around it.
@@ -79,9 +91,9 @@ func (b *binder) cross(f *frame, e expr.Expr) expr.Expr {
 	return &expr.Param{N: b.base + b.slots, Typ: e.Type()}
 }
 
-func (s *scope) envelope() int { return plan.EnvelopeAt(s.node.Schema()) }
+func (s *scope) envelope() int { return plan.EnvelopeAt(s.nodeSchema()) }
 
-func (s *scope) at(i int) expr.Expr { return plan.NewColumn(s.node.Schema(), i) }
+func (s *scope) at(i int) expr.Expr { return plan.NewColumn(s.nodeSchema(), i) }
 
 // read returns the value of a column, and notes its bounds.
 func (b *binder) read(s *scope, c *column) expr.Expr {
@@ -155,7 +167,11 @@ func (b *binder) find(s *scope, qualifier, name string, ref *ast.ColumnRef) (exp
 	if err != nil || outer == nil {
 		return nil, err
 	}
-	return b.cross(s.ctx.frame, outer), nil
+	e = b.cross(s.ctx.frame, outer)
+	if b.readsApproximate(outer) {
+		b.unbounded(e)
+	}
+	return e, nil
 }
 
 func (s *scope) hasTable(name string) bool {
@@ -192,7 +208,24 @@ func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
 		c.End = name == windowEnd
 		return &c, nil
 	}
-	return s.findBound(qualifier, name)
+	if e, err := s.findBound(qualifier, name); e != nil || err != nil {
+		return e, err
+	}
+	if qualifier == "" && s.hasTable(name) {
+		return b.wholeRow(s, name)
+	}
+	return nil, nil
+}
+
+// wholeRow is a table's name where a value may stand: its row.
+func (b *binder) wholeRow(s *scope, table string) (expr.Expr, error) {
+	var fields []expr.Expr
+	for i := range s.cols {
+		if c := &s.cols[i]; c.table == table && !c.hidden {
+			fields = append(fields, b.read(s, c))
+		}
+	}
+	return expr.NewRow(fields)
 }
 
 const (

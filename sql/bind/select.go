@@ -112,6 +112,8 @@ type selecting struct {
 	keys    []sortSpec
 	on      []expr.Expr // DISTINCT ON
 	node    plan.Node
+	// starBase is set where * or t.* stood for a stream or a continuous view.
+	starBase bool
 }
 
 // sortSpec is one key of ORDER BY: a target, or an expression of its own.
@@ -204,7 +206,7 @@ func (q *selecting) bindTargets(want []types.Type) error {
 		q.describe(&out)
 		q.targets = append(q.targets, out)
 	}
-	return nil
+	return q.showEnvelope()
 }
 
 // describe notes what is special about a target: bounds, and the status.
@@ -250,19 +252,24 @@ func (q *selecting) star(x *ast.Star) error {
 		t.role = c.role
 		q.targets = append(q.targets, t)
 	}
-	base := false
 	for _, t := range q.s.tables {
-		base = base || t.base && (qualifier == "" || t.name == qualifier)
+		q.starBase = q.starBase || t.base && (qualifier == "" || t.name == qualifier)
 	}
+	return nil
+}
+
+// showEnvelope ends the list with the visible envelope columns, once, where a
+// star stood for a base relation.
+func (q *selecting) showEnvelope() error {
 	env := q.s.envelope()
-	if !base || q.b.env.HideEnvelope || env < 0 || q.b.forView {
+	if !q.starBase || q.b.env.HideEnvelope || env < 0 || q.b.forView {
 		return nil
 	}
 	for i, c := range plan.EnvelopeColumns() {
 		if c.Hidden {
 			continue
 		}
-		q.targets = append(q.targets, target{e: q.s.at(env + i), name: c.Name, pos: x.Position(), role: c.Role, status: i == plan.EnvStatus})
+		q.targets = append(q.targets, target{e: q.s.at(env + i), name: c.Name, pos: q.core.Position(), role: c.Role, status: i == plan.EnvStatus})
 	}
 	return nil
 }
@@ -373,7 +380,30 @@ func (q *selecting) bindGroupBy() error {
 		}
 	}
 	q.group.grouped = len(q.core.GroupBy) > 0
+	q.addDependent()
 	return nil
+}
+
+// addDependent groups by all columns of a table whose primary key is grouped by:
+// they depend on it, so the groups stay the same.
+func (q *selecting) addDependent() {
+	grouped := map[int]bool{}
+	for _, k := range q.group.keys {
+		if i, ok := plan.ColumnIndex(k); ok {
+			grouped[i] = true
+		}
+	}
+	for _, t := range q.s.tables {
+		determined := len(t.key) > 0
+		for _, i := range t.key {
+			determined = determined && grouped[i]
+		}
+		for i := range q.s.cols {
+			if c := &q.s.cols[i]; determined && c.table == t.name {
+				q.addKey(q.b.read(q.s, c))
+			}
+		}
+	}
 }
 
 func (q *selecting) addKey(e expr.Expr) {
@@ -384,7 +414,7 @@ func (q *selecting) addKey(e expr.Expr) {
 	}
 	name := ""
 	if i, ok := plan.ColumnIndex(e); ok {
-		name = q.s.node.Schema().Columns[i].Name
+		name = q.s.nodeSchema().Columns[i].Name
 	}
 	q.group.keys = append(q.group.keys, e)
 	q.group.keyCols = append(q.group.keyCols, types.Column{Name: name, Type: e.Type()})

@@ -83,7 +83,8 @@ func combineSides(x *ast.SetOp, sides []*result) *result {
 	}
 	out := &result{node: node}
 	for i, c := range sides[0].cols {
-		c.index, c.approx, c.status = i, nil, false
+		c.index, c.status = i, false
+		c.approx = noBounds(c.approx, sides[1].cols[i].approx)
 		c.notNull = c.notNull && sides[1].cols[i].notNull
 		out.cols = append(out.cols, c)
 	}

@@ -21,6 +21,9 @@ func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
 	switch x.Kind {
 	case ast.ExistsSubquery:
 		a.Kind = plan.ApplyExists
+		if plan.EnvelopeAt(r.node.Schema()) < 0 {
+			r.node = &plan.Limit{Child: r.node, Count: expr.NewConst(types.IntDatum(types.Int8, 1))}
+		}
 		a.Column = types.Column{Name: "exists", Type: types.Of(types.Bool)}
 	default:
 		if len(r.cols) != 1 {
@@ -28,7 +31,7 @@ func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
 		}
 		a.Column = types.Column{Name: r.cols[0].name, Type: r.cols[0].typ}
 		if x.Kind == ast.ArraySubquery {
-			return b.arrayOf(c, r, f, x.Position())
+			return b.arrayOf(r, f, x.Position())
 		}
 	}
 	return b.applied(a, r, f, x.Position()), nil
@@ -62,10 +65,13 @@ func (b *binder) applied(a *plan.Apply, r *result, f *frame, pos int) expr.Expr 
 		p.args = append(p.args, a.Arg)
 	}
 	p.args = append(p.args, f.outer...)
+	if a.Kind == plan.ApplyScalar && len(r.cols) > 0 && r.cols[0].approx != nil {
+		b.unbounded(p)
+	}
 	return p
 }
 
-func (b *binder) arrayOf(_ *clause, r *result, f *frame, pos int) (expr.Expr, error) {
+func (b *binder) arrayOf(r *result, f *frame, pos int) (expr.Expr, error) {
 	t := r.cols[0].typ
 	array := t.OID.ArrayOf()
 	if array == 0 {
@@ -187,7 +193,7 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, oneColumn(len(r.cols))
 	}
-	array, err := b.arrayOf(c, r, f, x.Position())
+	array, err := b.arrayOf(r, f, x.Position())
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func windowScope(rel *catalog.Relation, column int, size, offset eventtime.Durat
 var setFunctions = []string{
 	"generate_series", "unnest", "generate_subscripts", "regexp_split_to_table", "string_to_table",
 	"json_array_elements", "json_array_elements_text", "jsonb_array_elements", "jsonb_array_elements_text",
-	"pg_get_keywords", "pg_options_to_table",
+	"pg_get_keywords", "pg_options_to_table", "_pg_expandarray",
 }
 
 func isSetFunction(name string) bool { return slices.Contains(setFunctions, name) }
@@ -207,11 +207,7 @@ func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, e
 			return nil, undefinedSet(f.Name.Name, args)
 		}
 		if f.Name.Name == "unnest" {
-			if len(args) != 1 {
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "unnest of several arrays is not supported")
-			}
-			col("unnest", types.Of(args[0].Type().OID.Elem()))
-			break
+			return unnestScan(args)
 		}
 		if len(args) != 2 {
 			return nil, undefinedSet(f.Name.Name, args)
@@ -220,6 +216,12 @@ func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, e
 			return nil, undefinedSet(f.Name.Name, args)
 		}
 		col("generate_subscripts", types.Of(types.Int4))
+	case "_pg_expandarray":
+		if len(args) != 1 || !args[0].Type().OID.IsArray() {
+			return nil, undefinedSet(f.Name.Name, args)
+		}
+		col("x", types.Of(args[0].Type().OID.Elem()))
+		col("n", types.Of(types.Int4))
 	case "regexp_split_to_table", "string_to_table":
 		err = cast(types.Text, types.Text)
 		col(f.Name.Name, types.Of(types.Text))
@@ -228,6 +230,23 @@ func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, e
 	}
 	scan.Args = args
 	return scan, err
+}
+
+// unnestScan yields the elements of one array, or of several side by side.
+func unnestScan(args []expr.Expr) (*plan.FunctionScan, error) {
+	scan := &plan.FunctionScan{Function: "unnest"}
+	for _, a := range args {
+		if !a.Type().OID.IsArray() {
+			return nil, undefinedSet("unnest", args)
+		}
+		c := types.Column{Name: "unnest", Type: types.Of(a.Type().OID.Elem())}
+		scan.Columns = append(scan.Columns, c)
+		scan.Zip = append(scan.Zip, &plan.FunctionScan{Function: "unnest", Args: []expr.Expr{a}, Columns: []types.Column{c}})
+	}
+	if len(args) == 1 {
+		return scan.Zip[0], nil
+	}
+	return scan, nil
 }
 
 func undefinedSet(name string, args []expr.Expr) error {
@@ -284,68 +303,4 @@ func seriesTypes(args []expr.Expr) (types.Type, error) {
 		}
 	}
 	return t, nil
-}
-
-// setInExpr binds a set-returning function in the SELECT list.
-func (b *binder) setInExpr(c *clause, f *ast.FuncCall) (expr.Expr, error) {
-	if !c.sets || c.inAgg {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.name)
-	}
-	scan, err := b.functionScan(c, f)
-	if err != nil {
-		return nil, err
-	}
-	b.nextShared++
-	return &placeholder{
-		id: b.nextShared, kind: setKind, typ: scan.Columns[0].Type, pos: f.Position(),
-		text: f.Name.Name, args: scan.Args, set: scan,
-	}, nil
-}
-
-// planSets runs the set-returning function of the SELECT list for each row.
-func (q *selecting) planSets() error {
-	var column expr.Expr
-	count := 0
-	return q.each(func(e expr.Expr, pos int) (expr.Expr, error) {
-		if !has(e, setKind) {
-			return e, nil
-		}
-		e, err := q.b.attach(&q.node, e)
-		if err != nil {
-			return nil, err
-		}
-		return replace(e, func(x expr.Expr) (expr.Expr, error) {
-			p, ok := x.(*placeholder)
-			if !ok || p.kind != setKind {
-				return nil, nil
-			}
-			if count == p.id {
-				return column, nil
-			}
-			if count != 0 {
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "several set-returning functions in one SELECT list are not supported").
-					WithHint("Call them in FROM.").At(pos)
-			}
-			count = p.id
-			column = q.b.applySet(&q.node, p)
-			return column, nil
-		})
-	})
-}
-
-// applySet joins the rows of a function to each row of the plan. Its columns
-// come last, so that the others keep their places.
-func (b *binder) applySet(node *plan.Node, p *placeholder) expr.Expr {
-	scan := *p.set
-	a := &plan.Apply{Kind: plan.ApplyLateral, Child: *node}
-	scan.Args = make([]expr.Expr, len(p.args))
-	for i, arg := range p.args {
-		b.slots++
-		a.Outer, a.Slots = append(a.Outer, arg), append(a.Slots, b.base+b.slots)
-		scan.Args[i] = &expr.Param{N: b.base + b.slots, Typ: arg.Type()}
-	}
-	a.Subplan = &scan
-	at := len(a.Child.Schema().Columns)
-	*node = a
-	return plan.NewColumn(a.Schema(), at)
 }

@@ -29,6 +29,9 @@ func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPl
 	if err != nil {
 		return nil, err
 	}
+	if err := v.check(body); err != nil {
+		return nil, err
+	}
 	if b.maxParam > 0 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", b.maxParam)
 	}
@@ -98,7 +101,7 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 		v.Output = append(v.Output, project.Values[c.index])
 		v.Columns = append(v.Columns, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull})
 	}
-	return v, r, v.check(core)
+	return v, r, nil
 }
 
 func notFoldable() error {
@@ -161,42 +164,34 @@ func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
 	return core, err
 }
 
-// check refuses what would not be a function of the log alone.
-func (v *ViewPlan) check(core *ast.SelectCore) error {
-	exprs := append([]expr.Expr{v.Fold.Filter, v.Having}, v.Fold.Keys...)
-	for _, s := range v.Fold.States {
-		exprs = append(append(exprs, s.Filter), s.Inputs...)
-	}
-	for _, e := range append(exprs, v.Output...) {
-		if e == nil {
-			continue
-		}
-		if err := checkStable(e, core); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkStable refuses functions whose value changes without the events changing.
-// What depends on TimeZone alone is fine: it is frozen with the view.
-func checkStable(e expr.Expr, core *ast.SelectCore) error {
-	bad := ""
-	pos := 0
-	ast.WalkExprs(core, func(x ast.Expr) bool {
+// check refuses functions whose value changes without the events changing. What
+// depends on TimeZone alone is fine: it is frozen with the view.
+func (v *ViewPlan) check(body *ast.Select) error {
+	bad, pos := "", 0
+	ast.WalkExprs(body, func(x ast.Expr) bool {
 		if f, ok := x.(*ast.FuncCall); ok && bad == "" && changing[f.Name.Name] {
 			bad, pos = f.Name.Name, f.Position()
 		}
-		return true
+		return bad == ""
 	})
-	if bad == "" && e.Volatility() == expr.Volatile {
-		bad = e.String()
+	for _, e := range append(v.exprs(), v.Output...) {
+		if e != nil && bad == "" && e.Volatility() == expr.Volatile {
+			bad = e.String()
+		}
 	}
 	if bad == "" {
 		return nil
 	}
 	return sqlerr.New(sqlerr.InvalidObjectDefinition, "%s is not allowed in a continuous view, because its value changes over time", bad).
 		WithHint("A view depends on its events alone. Use the event time, or call the function in the query that reads the view.").At(pos)
+}
+
+func (v *ViewPlan) exprs() []expr.Expr {
+	out := append([]expr.Expr{v.Fold.Filter, v.Having}, v.Fold.Keys...)
+	for _, s := range v.Fold.States {
+		out = append(append(out, s.Filter), s.Inputs...)
+	}
+	return out
 }
 
 // changing are the stable functions that read the clock or the session.

@@ -81,7 +81,13 @@ func (b *binder) windowCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 		return nil, err
 	}
 	c.windows.items = append(c.windows.items, it)
-	return &placeholder{id: it.id, kind: windowPlaceholder, typ: it.call.Column.Type, text: f.Name.Name, pos: it.pos}, nil
+	e := &placeholder{id: it.id, kind: windowPlaceholder, typ: it.call.Column.Type, text: f.Name.Name, pos: it.pos}
+	for _, x := range it.exprs() {
+		if *x != nil && b.readsApproximate(*x) {
+			b.unbounded(e)
+		}
+	}
+	return e, nil
 }
 
 func (w *windowing) resolve(spec *ast.WindowSpec) (*ast.WindowSpec, error) {

@@ -63,6 +63,9 @@ type Env struct {
 	Seed        keyhash.Seed // of the tenant, for aggregates that hash
 	Confidence  float64      // 0 is DefaultConfidence
 	MemoryLimit int64        // 0 is DefaultMemoryLimit
+	// BeforeWrite is called when a statement has read all it will read and is about
+	// to write: the place to refuse rows of a partial result. nil refuses nothing.
+	BeforeWrite func(ctx context.Context) error
 	// Clock measures operators for EXPLAIN ANALYZE; nil measures nothing.
 	Clock func() time.Time
 }
@@ -117,6 +120,7 @@ type run struct {
 type state struct {
 	memory   budget
 	shared   map[int]*rowSet
+	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
 }
@@ -140,7 +144,7 @@ func newRun(q *plan.Query, env *Env) *run {
 		limit = DefaultMemoryLimit
 	}
 	return &run{env: env, ec: ec, state: &state{
-		memory: budget{limit: limit}, shared: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
+		memory: budget{limit: limit}, shared: map[int]*rowSet{}, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
 	}}
 }
 
@@ -185,6 +189,7 @@ type measured struct {
 	stats *plan.NodeStats
 }
 
+// Next implements Source.
 func (m *measured) Next(ctx context.Context) (*types.Batch, error) {
 	if err := cancelled(ctx); err != nil {
 		return nil, err
@@ -221,6 +226,10 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.measure(n, s), nil
+}
+
+func (r *run) measure(n plan.Node, s Source) Source {
 	m := &measured{Source: s, clock: r.env.Clock}
 	if r.env.Clock != nil {
 		if m.stats = r.state.stats[n]; m.stats == nil {
@@ -229,7 +238,7 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 		}
 		m.stats.Loops++
 	}
-	return m, nil
+	return m
 }
 
 func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
@@ -244,9 +253,13 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Values:
 		return r.openValues(x)
 	case *plan.FunctionScan:
-		return r.openFunction(x)
+		return r.openFunction(ctx, x)
 	case *plan.Shared:
 		return r.openShared(ctx, x)
+	case *plan.RecursiveUnion:
+		return &recursiveOp{run: r, node: x, seen: map[string]struct{}{}}, nil
+	case *plan.WorkTable:
+		return &cursorSource{cursor{rows: &r.state.work[x.ID].Batch, all: true}}, nil
 	case *plan.Append:
 		return &appendOp{run: r, inputs: x.Inputs}, nil
 	}

@@ -24,7 +24,7 @@ func TestStatements(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		db := newDatabase()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			db.partitions = 3
+			db.partitions, db.partial = 3, d.HasArg("partial")
 			d.MaybeScanArgs(t, "partitions", &db.partitions)
 			switch d.Cmd {
 			case "exec":
@@ -156,6 +156,35 @@ func TestCancelledStatementEnds(t *testing.T) {
 	}
 	if sqlerr.CodeOf(err) != sqlerr.QueryCanceled {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// TestL7PartialRowsAreNotWritten: the gate runs after reading, before writing.
+func TestL7PartialRowsAreNotWritten(t *testing.T) {
+	db := withEvents(t)
+	p, err := parse.ParseOne("INSERT INTO nums (b) SELECT clicks FROM campaign_minute")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := bind.Bind(db.bind, p.Statement, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !q.StreamDerived || q.StatusShown {
+		t.Fatalf("derived %t, shown %t", q.StreamDerived, q.StatusShown)
+	}
+	env := db.env()
+	env.BeforeWrite = func(context.Context) error { return sqlerr.New(sqlerr.PartialResult, "partition 1 is missing") }
+	before := db.script("SELECT count(*) FROM nums")
+	r, err := exec.Run(context.Background(), q, env)
+	if err == nil {
+		_, err = r.Next(context.Background())
+	}
+	if sqlerr.CodeOf(err) != sqlerr.PartialResult {
+		t.Fatalf("got %v", err)
+	}
+	if after := db.script("SELECT count(*) FROM nums"); after != before {
+		t.Fatal("rows were written")
 	}
 }
 

@@ -22,6 +22,7 @@ type database struct {
 	bind       *bind.Env
 	data       map[id.Relation]*types.Batch
 	partitions int
+	partial    bool // rows of streams say that a partition is missing
 }
 
 func newDatabase() *database {
@@ -131,7 +132,7 @@ func (db *database) OpenStream(_ context.Context, scan *plan.StreamScan, ec *exp
 	if err != nil {
 		return nil, err
 	}
-	full := &types.Batch{Rows: rows.Rows, Cols: append(append([]*types.Vector(nil), rows.Cols...), envelope(rows.Rows)...)}
+	full := &types.Batch{Rows: rows.Rows, Cols: append(append([]*types.Vector(nil), rows.Cols...), db.envelope(rows.Rows)...)}
 	return source(choose(full, scan.Columns)), nil
 }
 
@@ -154,7 +155,7 @@ func choose(b *types.Batch, columns []int) *types.Batch {
 	return out
 }
 
-func envelope(n int) []*types.Vector {
+func (db *database) envelope(n int) []*types.Vector {
 	var out []*types.Vector
 	for _, e := range plan.CompleteEnvelope() {
 		d, err := expr.EvalConst(&expr.Context{}, e)
@@ -162,6 +163,10 @@ func envelope(n int) []*types.Vector {
 			panic(err)
 		}
 		out = append(out, types.Repeat(d, n))
+	}
+	if db.partial {
+		out[plan.EnvStatus] = types.Repeat(types.TextDatum(plan.StatusPartial), n)
+		out[plan.EnvCoverage] = types.Repeat(types.FloatDatum(0.5), n)
 	}
 	return out
 }
@@ -299,7 +304,7 @@ func (db *database) OpenFold(_ context.Context, scan *plan.FoldScan, ec *expr.Co
 			return nil, err
 		}
 	}
-	out, err := total.finish(scan)
+	out, err := total.finish(scan, db.envelope(total.keys.Rows))
 	if err != nil {
 		return nil, err
 	}
@@ -309,12 +314,12 @@ func (db *database) OpenFold(_ context.Context, scan *plan.FoldScan, ec *expr.Co
 	return source(choose(out, scan.Columns)), nil
 }
 
-func (g *groups) finish(scan *plan.FoldScan) (*types.Batch, error) {
+func (g *groups) finish(scan *plan.FoldScan, env []*types.Vector) (*types.Batch, error) {
 	n := g.keys.Rows
 	out := &types.Batch{Rows: n, Cols: append([]*types.Vector(nil), g.keys.Cols...)}
 	worst := make([]float64, n)
 	var hidden []*types.Vector
-	for _, a := range g.fold.Aggs {
+	for at, a := range g.fold.Aggs {
 		v := types.NewVector(a.Final.Type(), n)
 		out.Cols = append(out.Cols, v)
 		if !a.Final.Approximate() {
@@ -330,11 +335,12 @@ func (g *groups) finish(scan *plan.FoldScan) (*types.Batch, error) {
 		s := types.NewVector(types.Of(types.Sketch), n)
 		for i := range n {
 			s.AppendBytes(g.states[a.State].Append(nil, uint32(i)))
-			worst[i] = max(worst[i], b.Error.Floats[i])
+			if scan.Needed[at] {
+				worst[i] = max(worst[i], b.Error.Floats[i])
+			}
 		}
 		hidden = append(hidden, b.Lo, b.Hi, s)
 	}
-	env := envelope(n)
 	copy(env[plan.EnvError].Floats, worst)
 	out.Cols = append(append(out.Cols, hidden...), env...)
 	return out, nil

@@ -21,7 +21,41 @@ type functionOp struct {
 	rows int64
 }
 
-func (r *run) openFunction(x *plan.FunctionScan) (Source, error) {
+// openZip runs several functions and puts their rows side by side.
+func (r *run) openZip(ctx context.Context, x *plan.FunctionScan) (Source, error) {
+	out := newRowSet(x.Schema())
+	var parts []*rowSet
+	for _, z := range x.Zip {
+		rows, err := r.collect(ctx, z)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, rows)
+		out.Rows = max(out.Rows, rows.Rows)
+	}
+	at := 0
+	for _, p := range parts {
+		for _, c := range p.Cols {
+			out.Cols[at].AppendAll(c)
+			for range out.Rows - p.Rows {
+				out.Cols[at].AppendNull()
+			}
+			at++
+		}
+		p.release(&r.state.memory)
+	}
+	if x.Ordinality {
+		for i := range out.Rows {
+			out.Cols[at].AppendInt(int64(i + 1))
+		}
+	}
+	return &cursorSource{cursor{rows: &out.Batch, all: true}}, out.charge(&r.state.memory)
+}
+
+func (r *run) openFunction(ctx context.Context, x *plan.FunctionScan) (Source, error) {
+	if len(x.Zip) > 0 {
+		return r.openZip(ctx, x)
+	}
 	args := make([]types.Datum, len(x.Args))
 	null := false
 	for i, e := range x.Args {
@@ -40,7 +74,7 @@ func (r *run) openFunction(x *plan.FunctionScan) (Source, error) {
 	switch x.Function {
 	case "generate_series":
 		f.step, err = r.series(args)
-	case "unnest":
+	case "unnest", "_pg_expandarray":
 		f.step, err = unnest(args[0])
 	case "generate_subscripts":
 		f.step, err = subscripts(args[0], args[1].Int)
@@ -71,7 +105,7 @@ func (f *functionOp) Next(context.Context) (*types.Batch, error) {
 		}
 		b.Rows++
 		f.rows++
-		if f.node.Ordinality {
+		if f.node.Ordinality || f.node.Function == "_pg_expandarray" {
 			b.Cols[1].AppendInt(f.rows)
 		}
 	}
@@ -213,4 +247,3 @@ func texts(parts []string) func(*types.Vector) (bool, error) {
 		return true, nil
 	}
 }
-

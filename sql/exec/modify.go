@@ -50,6 +50,11 @@ func (m *modifyOp) write(ctx context.Context) error {
 			return err
 		}
 	}
+	if gate := m.run.env.BeforeWrite; gate != nil {
+		if err := gate(ctx); err != nil {
+			return err
+		}
+	}
 	n, err := m.apply(ctx, ids, written)
 	if err != nil {
 		return err

@@ -303,12 +303,16 @@ func (r *run) openValues(v *plan.Values) (Source, error) {
 	one := &types.Batch{Rows: 1}
 	rows := newRowSet(v.Schema())
 	for _, row := range v.Rows {
-		cols, err := r.eval(row, one)
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range cols {
-			rows.Cols[i].AppendFrom(c, 0)
+		for i, e := range row {
+			if c, ok := e.(*expr.Const); ok {
+				rows.Cols[i].AppendDatum(c.Datum)
+				continue
+			}
+			value, err := e.Eval(r.ec, one)
+			if err != nil {
+				return nil, cause(err)
+			}
+			rows.Cols[i].AppendFrom(value, 0)
 		}
 		rows.Rows++
 	}

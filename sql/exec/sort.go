@@ -77,7 +77,13 @@ func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
 	for i := range sel {
 		sel[i] = int32(i)
 	}
-	slices.SortStableFunc(sel, comparator(keys, cols))
+	compare := comparator(keys, cols)
+	slices.SortFunc(sel, func(i, j int32) int {
+		if o := compare(i, j); o != 0 {
+			return o
+		}
+		return int(i - j)
+	})
 	return sel
 }
 
@@ -106,7 +112,7 @@ func (r *run) openTop(ctx context.Context, n plan.Node) (Source, error) {
 	wrap := func(s Source) Source { return s }
 	under := l.Child
 	if p, ok := under.(*plan.Project); ok {
-		wrap = func(s Source) Source { return &projectOp{run: r, Source: s, values: p.Values} }
+		wrap = func(s Source) Source { return r.measure(p, &projectOp{run: r, Source: s, values: p.Values}) }
 		under = p.Child
 	}
 	s, ok := under.(*plan.Sort)
@@ -125,7 +131,7 @@ func (r *run) openTop(ctx context.Context, n plan.Node) (Source, error) {
 		return nil, err
 	}
 	top := r.newSort(s, child, count+skip)
-	return &limitOp{Source: wrap(top), run: r, skip: skip, count: count}, nil
+	return &limitOp{Source: wrap(r.measure(s, top)), run: r, skip: skip, count: count}, nil
 }
 
 // Next implements Source.

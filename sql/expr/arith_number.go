@@ -119,7 +119,7 @@ func floatOperator(op string, l, r, t types.OID) overload {
 }
 
 // floatLoop is the fast path; false means that a result needs the checks: it is
-// infinite, NaN, or zero in a product.
+// infinite, NaN, or a product that became zero.
 func floatLoop(op byte, x, y []float64, xm, ym int, out []float64) bool {
 	suspect := 0
 	switch op {
@@ -138,7 +138,7 @@ func floatLoop(op byte, x, y []float64, xm, ym int, out []float64) bool {
 	default:
 		for i := range out {
 			r := x[i&xm] * y[i&ym]
-			suspect |= b2i(!(math.Abs(r) <= math.MaxFloat64)) | b2i(r == 0)
+			suspect |= b2i(!(math.Abs(r) <= math.MaxFloat64)) | b2i(r == 0 && x[i&xm] != 0 && y[i&ym] != 0)
 			out[i] = r
 		}
 	}

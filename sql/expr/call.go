@@ -82,6 +82,12 @@ func evalArg(ec *Context, e Expr, in *types.Batch) (arg, error) {
 		}
 		return arg{types.Repeat(d, 1), 0}, nil
 	}
+	if c, ok := e.(*castExpr); ok && in.Rows > 0 {
+		if _, ok := c.arg.(*Const); ok { // one conversion, not one per row
+			v, err := c.Eval(ec, oneRow)
+			return arg{v, 0}, err
+		}
+	}
 	v, err := e.Eval(ec, in)
 	return arg{v, -1}, err
 }

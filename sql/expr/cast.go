@@ -54,7 +54,7 @@ func Cast(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 		return e, nil
 	}
 	if from.OID == types.Unknown {
-		return castUnknown(e, to)
+		return castUnknown(e, to, ctx)
 	}
 	if !CanCast(from, to, ctx) {
 		if ctx == Assignment && CanCast(from, to, Explicit) {
@@ -79,7 +79,7 @@ func Cast(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 	return c, err
 }
 
-func castUnknown(e Expr, to types.Type) (Expr, error) {
+func castUnknown(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 	switch x := e.(type) {
 	case *Const:
 		if x.Datum.Null {
@@ -94,13 +94,13 @@ func castUnknown(e Expr, to types.Type) (Expr, error) {
 			c.fn, err = castFunction(types.Of(types.Text), to)
 			return c, err
 		}
-		d, err := parseLiteral(to, x.Datum.Bytes)
+		d, err := parseLiteral(to, x.Datum.Bytes, ctx == Explicit)
 		if err != nil {
 			return nil, err
 		}
 		return &Const{Datum: d}, nil
 	case *Param:
-		return &Param{N: x.N, Typ: types.Of(to.OID)}, nil
+		return Cast(&Param{N: x.N, Typ: types.Of(to.OID)}, to, ctx)
 	}
 	c := &castExpr{arg: e, to: to, explicit: true}
 	var err error
@@ -108,13 +108,13 @@ func castUnknown(e Expr, to types.Type) (Expr, error) {
 	return c, err
 }
 
-// parseLiteral reads a literal as an explicit cast from text: too long strings are cut.
-func parseLiteral(to types.Type, text []byte) (types.Datum, error) {
+// parseLiteral reads a literal. Only an explicit cast cuts a string that is too long.
+func parseLiteral(to types.Type, text []byte, explicit bool) (types.Datum, error) {
 	if to.OID == types.Varchar || to.OID == types.Bpchar {
 		d, err := types.Parse(types.Of(to.OID), text, nil)
 		if err == nil {
 			d.Type = to
-			d.Bytes, err = types.FitText(d.Bytes, to, true)
+			d.Bytes, err = types.FitText(d.Bytes, to, explicit)
 		}
 		return d, err
 	}

@@ -65,3 +65,20 @@ var castContexts = func() map[[2]types.OID]CastContext {
 	}
 	return m
 }()
+
+// CastInfo is a row of pg_cast.
+type CastInfo struct {
+	From, To types.OID
+	Context  CastContext
+}
+
+// Casts lists the casts that do not go through the text form.
+func Casts() []CastInfo {
+	var out []CastInfo
+	for _, row := range castTable {
+		for _, to := range row.to {
+			out = append(out, CastInfo{row.from, to, row.ctx})
+		}
+	}
+	return out
+}

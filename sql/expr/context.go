@@ -23,12 +23,18 @@ func (ec *Context) TextOptions() *types.TextOptions {
 	}
 	o.RegName = func(t types.OID, oid uint32) (string, bool) {
 		if t != types.Regclass {
+			if d, ok := ec.Catalog.(Definer); ok {
+				return d.ObjectName(t, oid)
+			}
 			return "", false
 		}
 		return ec.Catalog.RelationName(oid, ec.SearchPath)
 	}
 	o.RegLookup = func(t types.OID, name string) (uint32, bool) {
 		if t != types.Regclass {
+			if d, ok := ec.Catalog.(Definer); ok {
+				return d.ObjectOID(t, name)
+			}
 			return 0, false
 		}
 		return ec.Catalog.RelationOID(name, ec.SearchPath)

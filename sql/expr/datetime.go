@@ -121,6 +121,13 @@ func datetimeOperators() []overload {
 	}{{"+(timestamptz,interval) timestamptz", 1, false}, {"-(timestamptz,interval) timestamptz", -1, false}, {"+(interval,timestamptz) timestamptz", 1, true}} {
 		out = append(out, fn(sig.sig, "date and time arithmetic", plus(types.Timestamptz, sig.sign, sig.swap)).stable())
 	}
+	return append(append(append(out, dayOperators()...), clockOperators()...), intervalOperators()...)
+}
+
+// dayOperators count in whole days.
+func dayOperators() []overload {
+	var out []overload
+	add := func(sig string, f rowFunc) { out = append(out, fn(sig, "date arithmetic", f)) }
 	days := func(sign int64, swap bool) rowFunc {
 		return func(_ *Context, a []types.Datum) (types.Datum, error) {
 			x, n := a[0].Int, a[1].Int
@@ -152,6 +159,13 @@ func datetimeOperators() []overload {
 		}
 		return stamp(types.Timestamp, us+a[1].Int)
 	})
+	return out
+}
+
+// clockOperators subtract instants and move times of day.
+func clockOperators() []overload {
+	var out []overload
+	add := func(sig string, f rowFunc) { out = append(out, fn(sig, "date and time arithmetic", f)) }
 	for _, t := range []string{"timestamp", "timestamptz"} {
 		add("-("+t+","+t+") interval", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			r, ok := subInt(a[0].Int, a[1].Int)
@@ -172,7 +186,7 @@ func datetimeOperators() []overload {
 	add("-(time,time) interval", func(_ *Context, a []types.Datum) (types.Datum, error) {
 		return types.Span{Micros: a[0].Int - a[1].Int}.Datum(), nil
 	})
-	return append(out, intervalOperators()...)
+	return out
 }
 
 func intervalOperators() []overload {

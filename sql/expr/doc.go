@@ -10,4 +10,11 @@
 //  1. Expressions are immutable; Eval keeps no state between calls.
 //  2. CASE, COALESCE, AND and OR evaluate an operand only for the rows that
 //     need it, so that a guarded division by zero is not an error.
+//  3. Functions and operators stand in one registry, a file per family; binding
+//     and pg_proc read the same entries.
+//  4. What differs from PostgreSQL is refused (0A000, 42883), never approximated:
+//     regular expressions are RE2's, without back references and look-around.
+//
+// A binder builds trees with the New functions and Cast; an executor calls
+// FoldStable once its Context is final, then Eval or FilterSel per batch.
 package expr

@@ -63,6 +63,30 @@ type Catalog interface {
 	ViewDefinition(oid uint32) (sql string, ok bool)
 }
 
+// Definer is what a Catalog may know besides relations. Without it, functions
+// such as pg_get_indexdef answer NULL.
+type Definer interface {
+	// Define returns a text about an object. sub is a column's number, or 0.
+	Define(what Definition, oid uint32, sub int) (text string, ok bool)
+	// ObjectName returns what ::regproc, ::regnamespace and ::regtype show of a number.
+	ObjectName(t types.OID, oid uint32) (name string, ok bool)
+	// ObjectOID resolves such a name.
+	ObjectOID(t types.OID, name string) (oid uint32, ok bool)
+}
+
+// Definition is a question to a Definer.
+type Definition uint8
+
+// Questions to a Definer.
+const (
+	IndexDefinition      Definition = iota // CREATE INDEX, or the column that sub names
+	ConstraintDefinition                   // as in CREATE TABLE
+	FunctionArguments                      // with modes, names and defaults
+	FunctionResult
+	Description // of the object, or of its column sub
+	RoleName
+)
+
 // RowError is the failure of one row. Row counts from 0 in the batch evaluated.
 type RowError struct {
 	Row int

@@ -25,7 +25,7 @@ var postgres = flag.String("postgres", "", "conninfo of a PostgreSQL 15 that ans
 
 var zone, _ = time.LoadLocation("America/New_York")
 
-func evalText(s string) string {
+func evalText(s string, messages bool) string {
 	ec := &expr.Context{Location: zone, User: "postgres", Database: "postgres", Now: time.Unix(1700000000, 0)}
 	e, err := bindSQL(s)
 	if err == nil {
@@ -42,6 +42,9 @@ func evalText(s string) string {
 	if !errors.As(err, &se) {
 		return "FOREIGN " + err.Error()
 	}
+	if messages {
+		return "ERROR " + string(se.Code) + ": " + se.Message
+	}
 	return "ERROR " + string(se.Code)
 }
 
@@ -52,13 +55,14 @@ func TestGolden(t *testing.T) {
 	}
 	cases := 0
 	for _, f := range files {
+		messages := filepath.Base(f) == "messages.txt" // with the sentence, not only the code
 		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
 		if *postgres != "" {
-			lines = askPostgres(t, lines)
+			lines = askPostgres(t, lines, messages)
 			if err := os.WriteFile(f, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +73,7 @@ func TestGolden(t *testing.T) {
 			}
 			s, want, _ := strings.Cut(l, " => ")
 			cases++
-			if got := evalText(s); got != want {
+			if got := evalText(s, messages); got != want {
 				t.Errorf("%s: %s\n got %s\nwant %s", filepath.Base(f), s, got, want)
 			}
 		}
@@ -78,9 +82,12 @@ func TestGolden(t *testing.T) {
 }
 
 // askPostgres fills in the answers.
-func askPostgres(t *testing.T, lines []string) []string {
+func askPostgres(t *testing.T, lines []string, messages bool) []string {
 	var in strings.Builder
 	in.WriteString("\\pset null NULL\n\\pset format unaligned\n\\pset fieldsep ' | '\n\\t on\n\\set VERBOSITY sqlstate\nset timezone='America/New_York';\n")
+	if messages {
+		in.WriteString("\\set VERBOSITY verbose\n")
+	}
 	for i, l := range lines {
 		s, _, _ := strings.Cut(l, " => ")
 		if s != "" && s[0] != '#' {
@@ -115,6 +122,9 @@ func askPostgres(t *testing.T, lines []string) []string {
 		num, answer, _ := strings.Cut(part, "\n")
 		var i int
 		fmt.Sscan(num, &i)
+		if messages {
+			answer, _, _ = strings.Cut(answer, "\n")
+		}
 		answer = strings.ReplaceAll(strings.TrimSuffix(answer, "\n"), "\n", `\n`)
 		answer = strings.Replace(answer, "ERROR:  ", "ERROR ", 1)
 		s, _, _ := strings.Cut(lines[i], " => ")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -172,7 +173,9 @@ func TestRowErrorNamesTheRowOfTheBatch(t *testing.T) {
 
 type testCatalog struct{}
 
-func (testCatalog) RelationOID(name string, _ []string) (uint32, bool) { return 17000, name == "clicks" }
+func (testCatalog) RelationOID(name string, _ []string) (uint32, bool) {
+	return 17000, name == "clicks"
+}
 
 func (testCatalog) RelationName(oid uint32, _ []string) (string, bool) { return "clicks", oid == 17000 }
 
@@ -250,6 +253,53 @@ func TestFoldKeepsFailuresForTheirRow(t *testing.T) {
 	}
 	if !Equal(e, op(t, "+", op(t, "+", constant(1), constant(2)), col(0))) {
 		t.Error("equal expressions differ")
+	}
+}
+
+func TestAssignmentDoesNotCut(t *testing.T) {
+	short := types.Of(types.Varchar).WithModifier(3 + 4)
+	if _, err := Cast(NewLiteral("abcdef"), short, Assignment); sqlerr.CodeOf(err) != sqlerr.StringDataRightTruncation {
+		t.Error(err)
+	}
+	e, err := Cast(NewLiteral("abcdef"), short, Explicit)
+	if err != nil || e.String() != "'abc'::character varying(3)" {
+		t.Error(e, err)
+	}
+	p, err := Cast(&Param{N: 1, Typ: types.Of(types.Unknown)}, short, Explicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := EvalConst(&Context{Params: []types.Datum{types.TextDatum("abcdef")}}, p)
+	if err != nil || string(d.Bytes) != "abc" || p.Type() != short {
+		t.Error(d, err)
+	}
+	if _, err := Cast(&Const{Datum: types.TextDatum("1")}, types.Of(types.Int4), Assignment); sqlerr.CodeOf(err) != sqlerr.DatatypeMismatch {
+		t.Error(err)
+	}
+}
+
+func TestFoldStable(t *testing.T) {
+	ec := &Context{Now: time.Unix(1_700_000_000, 0), Params: []types.Datum{types.IntDatum(types.Int4, 5)}}
+	lit, err := Cast(NewLiteral("2026-01-01"), types.Of(types.Timestamptz), Explicit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := FoldStable(lit, ec).(*Const); !ok || lit.Volatility() != Stable {
+		t.Error("literal in the session's zone is not folded")
+	}
+	sum := op(t, "+", &Param{N: 1, Typ: types.Of(types.Int4)}, constant(1))
+	if s := FoldStable(sum, ec).String(); s != "6" {
+		t.Error(s)
+	}
+	now, _ := NewFunction("now", nil)
+	if _, ok := FoldStable(now, ec).(*Const); !ok || !ReadsClock(now) || ReadsClock(lit) {
+		t.Error("now() is not folded, or the clock is not seen")
+	}
+	today, _ := Cast(NewLiteral("today"), types.Of(types.Timestamptz), Explicit)
+	random, _ := NewFunction("random", nil)
+	trunc, _ := NewFunction("date_trunc", []Expr{NewLiteral("day"), lit})
+	if !ReadsClock(today) || !ReadsClock(random) || ReadsClock(trunc) {
+		t.Error("ReadsClock", ReadsClock(today), ReadsClock(random), ReadsClock(trunc))
 	}
 }
 

@@ -79,7 +79,17 @@ func systemFunctions() []overload {
 		}).stable(),
 		fn("current_setting(text) text", "run-time setting", currentSetting).stable(),
 		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
+	)
+	return append(append(append(out, catalogFunctions()...), definitionFunctions()...), fixedFunctions()...)
+}
+
+// catalogFunctions answer questions about types, relations and the session.
+func catalogFunctions() []overload {
+	return []overload{
 		fn("pg_get_userbyid(oid) name", "name of a role", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			if d := defined(ec, RoleName, a[0].Int, 0); !d.Null {
+				return nameDatum(str(d))
+			}
 			return nameDatum(ec.User)
 		}).stable(),
 		fn("pg_backend_pid() int4", "number of the session", func(ec *Context, _ []types.Datum) (types.Datum, error) {
@@ -124,14 +134,12 @@ func systemFunctions() []overload {
 			}
 			return int4(len(a[0].Bytes) + 1)
 		}),
-	)
-	return append(out, fixedFunctions()...)
+	}
 }
 
 // fixedFunctions answer what psql and drivers ask of things that do not exist here.
 func fixedFunctions() []overload {
 	nullText := types.NullOf(types.Of(types.Text))
-	empty := types.TextDatum("")
 	yes, no, zero := types.BoolDatum(true), types.BoolDatum(false), types.IntDatum(types.Int8, 0)
 	var out []overload
 	add := func(d types.Datum, sigs ...string) {
@@ -156,14 +164,11 @@ func fixedFunctions() []overload {
 		}
 	}
 	add(yes, "pg_has_role(name,text) bool", "pg_has_role(oid,text) bool", "pg_has_role(name,name,text) bool", "pg_has_role(name,oid,text) bool")
-	add(nullText, "obj_description(oid,name) text", "obj_description(oid) text", "col_description(oid,int4) text",
-		"shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
-		"pg_get_indexdef(oid) text", "pg_get_indexdef(oid,int4,bool) text", "pg_get_constraintdef(oid) text",
-		"pg_get_constraintdef(oid,bool) text", "pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
+	add(nullText, "shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
+		"pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
 		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
 		"inet_server_addr() text", "inet_client_addr() text", "pg_tablespace_location(oid) text", "pg_get_function_sqlbody(oid) text")
 	add(types.NullOf(types.Of(types.Int4)), "inet_server_port() int4", "inet_client_port() int4")
-	add(empty, "pg_get_function_result(oid) text", "pg_get_function_arguments(oid) text", "pg_get_function_identity_arguments(oid) text")
 	add(zero, "pg_relation_size(regclass) int8", "pg_relation_size(regclass,text) int8", "pg_total_relation_size(regclass) int8",
 		"pg_table_size(regclass) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
 		"txid_current() int8", "pg_tablespace_size(oid) int8")

@@ -53,6 +53,13 @@ func textFunctions() []overload {
 		fn("position(text,text) int4", "position of substring", position), fn("strpos(text,text) int4", "position of substring", position),
 		fn("substring(text,int4) text", "part of a string", substring), fn("substring(text,int4,int4) text", "part of a string", substring),
 		fn("substr(text,int4) text", "part of a string", substring), fn("substr(text,int4,int4) text", "part of a string", substring),
+	}
+	return append(append(out, textEdits()...), trimFunctions()...)
+}
+
+// textEdits are the functions that cut, pad and rewrite strings.
+func textEdits() []overload {
+	return []overload{
 		fn("left(text,int4) text", "first n characters", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return text(leftPart(str(a[0]), a[1].Int))
 		}),
@@ -111,6 +118,10 @@ func textFunctions() []overload {
 			return text(strings.TrimRight(str(a[0]), " "))
 		}),
 	}
+}
+
+func trimFunctions() []overload {
+	var out []overload
 	for _, t := range []struct {
 		name        string
 		left, right bool

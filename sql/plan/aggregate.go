@@ -119,11 +119,13 @@ func (a *Aggregate) Schema() *types.Schema {
 }
 
 // WithOwnErrors makes the error of each group cover the approximate aggregates
-// of the grouping itself, besides those below (L-8). Columns keep their places.
-func (a *Aggregate) WithOwnErrors() Node {
+// of the grouping itself, besides those below (L-8). It is unknown where
+// approximate values went into an exact aggregate such as sum, whose error is
+// another. Columns keep their places.
+func (a *Aggregate) WithOwnErrors(unknown bool) Node {
 	s := a.Schema()
 	env := EnvelopeAt(s)
-	if env < 0 || len(a.KeyCols)+len(a.Aggs)+len(a.Envelope) == len(s.Columns) {
+	if env < 0 || !unknown && len(a.KeyCols)+len(a.Aggs)+len(a.Envelope) == len(s.Columns) {
 		return a
 	}
 	p := &Project{Child: a, Cols: s.Columns}
@@ -138,6 +140,9 @@ func (a *Aggregate) WithOwnErrors() Node {
 		kind := expr.NewConst(types.TextDatum(string(a.Aggs[i].Bound.Final.Kind())))
 		p.Values[env+EnvError] = &envelopeMerge{EnvError, p.Values[env+EnvError], NewColumn(s, at)}
 		p.Values[env+EnvErrKind] = &envelopeMerge{EnvErrKind, p.Values[env+EnvErrKind], kind}
+	}
+	if unknown {
+		p.Values[env+EnvError] = expr.NewConst(types.NullOf(types.Of(types.Float8)))
 	}
 	return p
 }

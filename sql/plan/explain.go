@@ -101,7 +101,11 @@ func nodeText(n Node) (string, []field) {
 		}
 		return "Values Scan", []field{{"Rows", strconv.Itoa(len(x.Rows))}}
 	case *FunctionScan:
-		return "Function Scan on " + x.Function, []field{{"Function Call", x.Function + "(" + exprList(x.Args) + ")"}}
+		calls := []string{x.Function + "(" + exprList(x.Args) + ")"}
+		for i, z := range x.Zip {
+			calls = append(calls[:i], z.Function+"("+exprList(z.Args)+")")
+		}
+		return "Function Scan on " + x.Function, []field{{"Function Call", strings.Join(calls, ", ")}}
 	case *Shared:
 		return "CTE Scan on " + x.Name, nil
 	case *Filter:
@@ -120,6 +124,10 @@ func nodeText(n Node) (string, []field) {
 
 func compoundText(n Node) (string, []field) {
 	switch x := n.(type) {
+	case *RecursiveUnion:
+		return "Recursive Union", nil
+	case *WorkTable:
+		return "WorkTable Scan on " + x.Name, nil
 	case *Repeat:
 		return "Repeat", []field{{"Times", x.Times.String()}}
 	case *Append:
@@ -229,7 +237,7 @@ func foldText(s *FoldScan) (string, []field) {
 
 // readableFilter shows keys as the expressions that they are.
 func (s *FoldScan) readableFilter() expr.Expr {
-	l := s.Fold.Layout()
+	l := s.Layout()
 	return mapColumns(s.KeyFilter, func(c *expr.Column) expr.Expr {
 		if k := c.Index - l.Keys; k >= 0 && k < len(s.Fold.Keys) {
 			return s.Fold.Keys[k]

@@ -48,7 +48,7 @@ func pinned(e expr.Expr, is func(expr.Expr) bool) expr.Expr {
 func foldPartition(s *FoldScan) []expr.Expr {
 	f := s.Fold
 	conds := Conjuncts(f.Filter)
-	first := f.Layout().Keys
+	first := s.Layout().Keys
 	for _, e := range Conjuncts(s.KeyFilter) {
 		ok := true
 		moved := mapColumns(e, func(c *expr.Column) expr.Expr {

@@ -137,7 +137,7 @@ func pruneFold(s *FoldScan, wanted []bool) (Node, []int) {
 	c := *s
 	var to []int
 	c.Columns, to = keep(s.Columns, wanted)
-	l := s.Fold.Layout()
+	l := s.Layout()
 	read := map[int]bool{}
 	for _, col := range c.Columns {
 		read[col] = true

@@ -197,7 +197,7 @@ func pushLeaf(n Node, conds []expr.Expr) Node {
 			c.Partition = foldPartition(&c)
 			return filtered(&c, conds) // the one row exists whatever the filter says
 		}
-		yes, no := limited(s.Columns, 0, s.Fold.Layout().Aggs)
+		yes, no := limited(s.Columns, 0, s.Layout().Aggs)
 		c.KeyFilter = merge(s.KeyFilter, s.Columns, yes)
 		c.Partition = foldPartition(&c)
 		return filtered(&c, no)

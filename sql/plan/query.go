@@ -12,7 +12,9 @@ type Query struct {
 	// the root's rows. What follows is for the session's own use.
 	Output []types.Column
 	// StatusShown is true where an output column is the unmodified _status of the
-	// result's relation, so that partial rows are labelled (L-7).
+	// result's relation, so that partial rows are labelled (L-7). The status of a
+	// row that no event stands behind (an aggregate of no rows, a row that an outer
+	// join extended) is NULL, which labels nothing.
 	StatusShown bool
 	// StreamDerived is true where a row may come from a stream.
 	StreamDerived bool

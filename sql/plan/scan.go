@@ -24,6 +24,8 @@ type FoldScan struct {
 	Needed []bool
 	// Columns are the columns of Fold.Layout() that the scan yields, in order.
 	Columns []int
+
+	layout *OutputLayout // of Fold, computed once
 }
 
 // NewFoldScan returns a scan of all columns.
@@ -32,12 +34,22 @@ func NewFoldScan(f *Fold, view *catalog.Relation) *FoldScan {
 	for i := range s.Needed {
 		s.Needed[i] = true
 	}
-	s.Columns = all(len(f.Layout().Schema.Columns))
+	l := f.Layout()
+	s.layout = &l
+	s.Columns = all(len(l.Schema.Columns))
 	return s
 }
 
+// Layout returns the layout of the scan's fold.
+func (s *FoldScan) Layout() OutputLayout {
+	if s.layout != nil {
+		return *s.layout
+	}
+	return s.Fold.Layout()
+}
+
 // Schema implements Node.
-func (s *FoldScan) Schema() *types.Schema { return pick(s.Fold.Layout().Schema, s.Columns) }
+func (s *FoldScan) Schema() *types.Schema { return pick(s.Layout().Schema, s.Columns) }
 
 // WithChildren implements Node.
 func (s *FoldScan) WithChildren([]Node) Node { return s }
@@ -227,6 +239,9 @@ type FunctionScan struct {
 	Args       []expr.Expr
 	Columns    []types.Column // with Ordinality one more, an int8
 	Ordinality bool
+	// Zip makes the scan yield the columns of several functions side by side, until
+	// all have ended; those that end earlier yield NULLs.
+	Zip []*FunctionScan
 }
 
 // Schema implements Node.
@@ -236,12 +251,26 @@ func (s *FunctionScan) Schema() *types.Schema { return &types.Schema{Columns: s.
 func (s *FunctionScan) WithChildren([]Node) Node { return s }
 
 // Exprs implements Node.
-func (s *FunctionScan) Exprs() []expr.Expr { return s.Args }
+func (s *FunctionScan) Exprs() []expr.Expr {
+	out := append([]expr.Expr(nil), s.Args...)
+	for _, z := range s.Zip {
+		out = append(out, z.Args...)
+	}
+	return out
+}
 
 // WithExprs implements Node.
 func (s *FunctionScan) WithExprs(e []expr.Expr) Node {
 	n := *s
-	n.Args = e
+	k := len(s.Args)
+	n.Args, e = e[:k:k], e[k:]
+	n.Zip = nil
+	for _, z := range s.Zip {
+		c := *z
+		k = len(z.Args)
+		c.Args, e = e[:k:k], e[k:]
+		n.Zip = append(n.Zip, &c)
+	}
 	return &n
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// Bound of a window frame.
+// FrameBound is one end of a window frame.
 type FrameBound struct {
 	Kind   FrameBoundKind
 	Offset expr.Expr // int8, for the offset kinds

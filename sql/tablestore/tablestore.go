@@ -51,7 +51,8 @@ func (s *Store) rowKey(table id.Relation, row int64) []byte {
 func (s *Store) Drop(table id.Relation) error {
 	b := s.kv.NewBatch()
 	from := s.prefix(table, 'k')
-	if err := b.DeleteRange(from, kv.PrefixEnd(s.prefix(table, 'r'))) // 'k', 'n' and 'r'; err != nil {
+	// The kinds 'k', 'n' and 'r' are one range.
+	if err := b.DeleteRange(from, kv.PrefixEnd(s.prefix(table, 'r'))); err != nil {
 		b.Discard()
 		return err
 	}

@@ -48,6 +48,9 @@ func AppendDatumBinary(dst []byte, d Datum) []byte {
 		if d.Type.OID == Float4 {
 			return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(d.Float)))
 		}
+		if math.IsNaN(d.Float) {
+			return binary.BigEndian.AppendUint64(dst, 0x7ff8<<48)
+		}
 		return binary.BigEndian.AppendUint64(dst, math.Float64bits(d.Float))
 	}
 	switch d.Type.OID {
@@ -93,6 +96,7 @@ const (
 	numericNaN    = 0xC000
 	numericPosInf = 0xD000
 	numericNegInf = 0xF000
+	infiniteScale = 0x20 // what PostgreSQL sends with an infinity
 )
 
 // appendNumericBinary writes base-10000 digits: count, weight, sign, scale, digits.
@@ -107,10 +111,10 @@ func appendNumericBinary(dst []byte, d Decimal) []byte {
 		head(0, 0, numericNaN, 0)
 		return dst
 	case formPosInf:
-		head(0, 0, numericPosInf, 0)
+		head(0, 0, numericPosInf, infiniteScale)
 		return dst
 	case formNegInf:
-		head(0, 0, numericNegInf, 0)
+		head(0, 0, numericNegInf, infiniteScale)
 		return dst
 	}
 	text := d.Abs()

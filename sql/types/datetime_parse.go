@@ -17,6 +17,8 @@ type dateTime struct {
 	loc                          *time.Location // of a zone by name
 	offset                       int            // of a zone by number, seconds east
 	special                      string
+	shortYear                    bool   // of two digits: 1970 to 2069, unless BC
+	zone                         string // a zone by name that is not known
 }
 
 type fieldError uint8
@@ -106,6 +108,10 @@ func (dt *dateTime) number(s string) (string, fieldError) {
 			rest = rest[1:]
 		}
 		return rest, 0
+	case len(digits) == 6 && !dt.hasDate && rest == "" && dt.month == 0:
+		dt.setYear(digits[:2])
+		dt.month, dt.day, dt.hasDate = atoi(digits[2:4]), atoi(digits[4:]), true
+		return rest, 0
 	case len(digits) == 6 && !dt.hasTime && (dt.hasDate || rest != "" && rest[0] == '.'):
 		dt.hour, dt.minute, dt.second, dt.hasTime = atoi(digits[:2]), atoi(digits[2:4]), atoi(digits[4:]), true
 		return dt.fraction(rest)
@@ -139,7 +145,7 @@ func (dt *dateTime) dayOrYear(digits string) fieldError {
 	case dt.day == 0 && len(digits) <= 2:
 		dt.day = atoi(digits)
 	case dt.year == 0:
-		dt.year = twoDigitYear(digits)
+		dt.setYear(digits)
 	default:
 		return fieldSyntax
 	}
@@ -155,15 +161,19 @@ func atoi(s string) int {
 	return n
 }
 
-func twoDigitYear(s string) int {
-	y := atoi(s)
-	if len(s) <= 2 {
-		if y < 70 {
-			return y + 2000
-		}
-		return y + 1900
+func (dt *dateTime) setYear(s string) {
+	dt.year, dt.shortYear = atoi(s), len(s) <= 2
+}
+
+// expandYear gives a year of two digits its century.
+func (dt *dateTime) expandYear() {
+	if !dt.shortYear || dt.bc {
+		return
 	}
-	return y
+	if dt.year < 70 {
+		dt.year += 100
+	}
+	dt.year += 1900
 }
 
 // separated reads a date whose parts are joined by -, / or a point.
@@ -192,16 +202,18 @@ func (dt *dateTime) separated(first, rest string) (string, fieldError) {
 		if len(first) > 2 {
 			dt.year, dt.day = atoi(first), atoi(third)
 		} else {
-			dt.day, dt.year = atoi(first), twoDigitYear(third)
+			dt.day = atoi(first)
+			dt.setYear(third)
 		}
 	} else if !isDigit(second[0]) {
 		return rest, fieldSyntax
 	} else if len(first) > 2 {
 		dt.year, dt.month, dt.day = atoi(first), atoi(second), atoi(third)
 	} else {
-		dt.month, dt.day, dt.year = atoi(first), atoi(second), twoDigitYear(third)
+		dt.month, dt.day = atoi(first), atoi(second)
+		dt.setYear(third)
 	}
-	if dt.year == 0 {
+	if dt.year == 0 && !dt.shortYear {
 		return rest, fieldRange
 	}
 	if rest != "" && rest[0] == 't' && len(rest) > 1 && isDigit(rest[1]) {
@@ -374,7 +386,13 @@ func (dt *dateTime) word(s string) (string, fieldError) {
 		return rest, 0
 	}
 	if strings.Contains(w, "/") {
+		dt.zone = w
 		return s, fieldZoneName
+	}
+	if digits, r := leading(rest, isDigit); w == "j" && digits != "" && !dt.hasDate && len(digits) < 9 {
+		dt.year, dt.month, dt.day = CivilFromDays(int64(atoi(digits)) - 2451545)
+		dt.hasDate = true
+		return r, 0
 	}
 	return s, fieldSyntax
 }
@@ -396,6 +414,7 @@ func (dt *dateTime) finish() fieldError {
 		return fieldSyntax
 	}
 	if dt.hasDate {
+		dt.expandYear()
 		if dt.bc {
 			dt.year = 1 - dt.year
 		}
@@ -415,12 +434,12 @@ func (dt *dateTime) clockMicros() int64 {
 	return int64(dt.hour)*usecHour + int64(dt.minute)*usecMinute + int64(dt.second)*usecSecond + int64(dt.micros)
 }
 
-func dateTimeError(e fieldError, typ string, text []byte) error {
+func (dt *dateTime) fail(e fieldError, typ string, text []byte) error {
 	switch e {
 	case fieldRange:
 		return sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", text)
 	case fieldZoneName:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "time zone of \"%s\" not recognized", text)
+		return sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", dt.zone)
 	case fieldZone:
 		return sqlerr.New(invalidZoneDisplacement, "time zone displacement out of range: \"%s\"", text)
 	}

@@ -61,7 +61,7 @@ func parseTimestamp(text []byte, t Type, o *TextOptions) (int64, error) {
 	}
 	var dt dateTime
 	if e := scanDateTime(text, &dt); e != 0 {
-		return 0, dateTimeError(e, name, text)
+		return 0, dt.fail(e, name, text)
 	}
 	if dt.special != "" {
 		us := specialTimestamp(&dt, o)
@@ -71,7 +71,7 @@ func parseTimestamp(text []byte, t Type, o *TextOptions) (int64, error) {
 		return roundTimestamp(us, t), nil
 	}
 	if !dt.hasDate {
-		return 0, dateTimeError(fieldSyntax, name, text)
+		return 0, dt.fail(fieldSyntax, name, text)
 	}
 	day := DaysFromCivil(dt.year, dt.month, dt.day)
 	us := day*usecDay + dt.clockMicros()
@@ -172,7 +172,7 @@ func parseDate(text []byte, o *TextOptions) (int64, error) {
 	}
 	var dt dateTime
 	if e := scanDateTime(text, &dt); e != 0 {
-		return 0, dateTimeError(e, "date", text)
+		return 0, dt.fail(e, "date", text)
 	}
 	switch dt.special {
 	case "":
@@ -185,7 +185,7 @@ func parseDate(text []byte, o *TextOptions) (int64, error) {
 		return day, nil
 	}
 	if !dt.hasDate {
-		return 0, dateTimeError(fieldSyntax, "date", text)
+		return 0, dt.fail(fieldSyntax, "date", text)
 	}
 	day := DaysFromCivil(dt.year, dt.month, dt.day)
 	if !ValidDate(day) {
@@ -204,14 +204,14 @@ func parseTime(text []byte, t Type, o *TextOptions) (int64, error) {
 		dt.hasDate, dt.year, dt.month, dt.day = true, 2000, 1, 1 // 040506 is a time here
 	}
 	if e := scanDateTime(s, &dt); e != 0 {
-		return 0, dateTimeError(e, "time", text)
+		return 0, dt.fail(e, "time", text)
 	}
 	if dt.special == "now" {
 		_, within := SplitDay(ToLocal(o.now(), o.location()))
 		return roundTimestamp(within, t), nil
 	}
 	if !dt.hasTime || dt.special != "" {
-		return 0, dateTimeError(fieldSyntax, "time", text)
+		return 0, dt.fail(fieldSyntax, "time", text)
 	}
 	return roundTimestamp(dt.clockMicros(), t), nil
 }

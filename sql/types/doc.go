@@ -15,4 +15,10 @@
 //  3. Timestamps are microseconds since 2000-01-01 00:00:00 UTC, dates are days
 //     since then, as on PostgreSQL's wire. math.MaxInt64 and math.MinInt64 are
 //     infinity and -infinity.
+//  4. Numerics, intervals and arrays are stored in the encodings of decimal.go,
+//     interval.go and array.go; jsonb as its canonical text. A numeric keeps its
+//     display scale, so values that are equal may differ in bytes.
+//  5. Keys agree with Compare: equal values have equal keys and, jsonb apart, keys
+//     order as values do (keytypes.go).
+//  6. Text and binary forms are PostgreSQL 15's, errors included.
 package types

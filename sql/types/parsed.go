@@ -1,6 +1,9 @@
 package types
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // AppendParsed is Parse straight into a column. Integers, floats, booleans,
 // text, timestamps, dates and uuids of usual shape cost no allocation.
@@ -62,8 +65,16 @@ func AppendParsed(v *Vector, text []byte, opts *TextOptions) error {
 	return nil
 }
 
-// isASCII reports whether every byte is in 1..127.
+// isASCII reports whether every byte is in 1..127, eight at a time.
 func isASCII(b []byte) bool {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	for len(b) >= 8 {
+		x := binary.LittleEndian.Uint64(b)
+		if (x|(x-low))&high != 0 {
+			return false
+		}
+		b = b[8:]
+	}
 	for _, c := range b {
 		if c-1 > 126 {
 			return false

@@ -3,6 +3,8 @@ package types_test
 import (
 	"bytes"
 	"math"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,6 +195,22 @@ func TestKeyDecodesToEqual(t *testing.T) {
 		rest, err := types.ReadKey(key, v)
 		if err != nil || !bytes.Equal(rest, []byte{1, 2, 3}) || types.Compare(d, v.Datum(0)) != 0 {
 			t.Fatalf("%s %v: %v, rest %x, %v", d.Type, d, v, rest, err)
+		}
+	})
+}
+
+func TestIntegersOfEveryLength(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`-?[0-9]{1,20}`).Draw(t, "integer")
+		if rapid.IntRange(0, 3).Draw(t, "damage") == 0 {
+			b := []byte(s)
+			b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("/:;?@x. ")).Draw(t, "byte")
+			s = string(b)
+		}
+		want, err1 := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+		got, err2 := types.Parse(types.Of(types.Int8), []byte(s), nil)
+		if (err1 == nil) != (err2 == nil) || err1 == nil && want != got.Int {
+			t.Fatalf("%q: %d, %v and %d, %v", s, want, err1, got.Int, err2)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"strconv"
@@ -45,6 +46,13 @@ func parseInt(text []byte, lo, hi int64, typ string) (int64, error) {
 		return parseIntSlow(text, lo, hi, typ)
 	}
 	var v int64
+	if len(b) >= 8 {
+		eight, ok := parseEight(b)
+		if !ok {
+			return parseIntSlow(text, lo, hi, typ)
+		}
+		v, b = eight, b[8:]
+	}
 	for _, c := range b {
 		d := c - '0'
 		if d > 9 {
@@ -59,6 +67,18 @@ func parseInt(text []byte, lo, hi int64, typ string) (int64, error) {
 		return 0, intOutOfRange(text, typ)
 	}
 	return v, nil
+}
+
+// parseEight reads eight digits at once: pairs, then fours, then the eight.
+func parseEight(b []byte) (int64, bool) {
+	x := binary.LittleEndian.Uint64(b)
+	if (x&0xF0F0F0F0F0F0F0F0)|((x+0x0606060606060606)&0xF0F0F0F0F0F0F0F0)>>4 != 0x3333333333333333 {
+		return 0, false
+	}
+	x -= 0x3030303030303030
+	x = x*10 + x>>8
+	x = ((x&0x000000FF000000FF)*(100+1000000<<32) + (x>>16&0x000000FF000000FF)*(1+10000<<32)) >> 32
+	return int64(x), true
 }
 
 func intOutOfRange(text []byte, typ string) error {

@@ -135,6 +135,9 @@ type Batch struct {
 	b *pebble.Batch
 }
 
+// NewBatchSize returns an empty batch with room for this many bytes.
+func (s *Store) NewBatchSize(bytes int) *Batch { return &Batch{s.db.NewBatchWithSize(bytes)} }
+
 // NewBatch returns an empty batch.
 func (s *Store) NewBatch() *Batch { return &Batch{s.db.NewBatch()} }
 

@@ -39,7 +39,42 @@ type shard struct {
 // its arrays, so it costs the garbage collector nothing.
 type Table struct {
 	shards [shards]shard
-	fresh  []entry // added since the last TakeFresh, for the checkpoint
+	fresh  freshList
+}
+
+// freshBlock is the number of entries in a block of a freshList.
+const freshBlock = 8192
+
+// freshList holds what was added since the last TakeFresh, for the checkpoint,
+// in blocks that are used again, so that it never copies what it holds.
+type freshList struct {
+	blocks [][]entry
+	used   int // blocks in use
+	count  int
+}
+
+func (f *freshList) add(e entry) {
+	if f.used == 0 || len(f.blocks[f.used-1]) == freshBlock {
+		if f.used == len(f.blocks) {
+			f.blocks = append(f.blocks, make([]entry, 0, freshBlock))
+		}
+		f.used++
+	}
+	f.blocks[f.used-1] = append(f.blocks[f.used-1], e)
+	f.count++
+}
+
+// keepBlocks bounds the blocks kept for use after a checkpoint.
+const keepBlocks = 64
+
+func (f *freshList) reset() {
+	if len(f.blocks) > keepBlocks {
+		f.blocks = f.blocks[:keepBlocks:keepBlocks]
+	}
+	for i := range f.blocks {
+		f.blocks[i] = f.blocks[i][:0]
+	}
+	f.used, f.count = 0, 0
 }
 
 // New returns an empty table.
@@ -61,12 +96,12 @@ func (t *Table) Add(d routing.Digest, expiry eventtime.Time, now eventtime.Water
 				return false
 			}
 			e.expiry = expiry
-			t.fresh = append(t.fresh, *e)
+			t.fresh.add(*e)
 			return true
 		case e.digest == routing.Digest{}:
 			*e = entry{d, expiry}
 			s.used++
-			t.fresh = append(t.fresh, *e)
+			t.fresh.add(*e)
 			return true
 		}
 	}
@@ -111,7 +146,7 @@ func (t *Table) Len() int {
 
 // MemoryBytes returns the bytes held.
 func (t *Table) MemoryBytes() int64 {
-	n := cap(t.fresh)
+	n := len(t.fresh.blocks) * freshBlock
 	for i := range t.shards {
 		n += len(t.shards[i].slots)
 	}
@@ -123,27 +158,29 @@ const (
 	entryBytes   = 24
 )
 
-// TakeFresh returns the portable form of what was added since the last call and
-// the latest expiry in it, after which it can be deleted. ok is false if nothing
-// was added.
-func (t *Table) TakeFresh() (chunk []byte, latest eventtime.Time, ok bool) {
-	if len(t.fresh) == 0 {
-		return nil, 0, false
+// FreshBytes returns the size of what TakeFresh would give.
+func (t *Table) FreshBytes() int { return entryBytes * t.fresh.count }
+
+// TakeFresh calls fn with the portable form of what was added since the last
+// call, in chunks, and the latest expiry in each, after which it can be deleted.
+// A chunk is valid during the call only.
+func (t *Table) TakeFresh(fn func(chunk []byte, latest eventtime.Time) error) error {
+	chunk := make([]byte, 0, 1+entryBytes*freshBlock)
+	for _, block := range t.fresh.blocks[:t.fresh.used] {
+		chunk = append(chunk[:0], codecVersion)
+		latest := eventtime.Min
+		for _, e := range block {
+			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Lo)
+			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Hi)
+			chunk = binary.LittleEndian.AppendUint64(chunk, uint64(e.expiry))
+			latest = max(latest, e.expiry)
+		}
+		if err := fn(chunk, latest); err != nil {
+			return err
+		}
 	}
-	chunk = make([]byte, 0, 1+entryBytes*len(t.fresh))
-	chunk = append(chunk, codecVersion)
-	latest = eventtime.Min
-	for _, e := range t.fresh {
-		chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Lo)
-		chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Hi)
-		chunk = binary.LittleEndian.AppendUint64(chunk, uint64(e.expiry))
-		latest = max(latest, e.expiry)
-	}
-	if cap(t.fresh) > 1<<20 {
-		t.fresh = nil
-	}
-	t.fresh = t.fresh[:0]
-	return chunk, latest, true
+	t.fresh.reset()
+	return nil
 }
 
 // Load adds the entries of a chunk. Chunks are loaded in the order they were
@@ -162,6 +199,6 @@ func (t *Table) Load(chunk []byte, now eventtime.Watermark) error {
 			t.Add(d, expiry, now)
 		}
 	}
-	t.fresh = t.fresh[:0]
+	t.fresh.reset()
 	return nil
 }

@@ -118,6 +118,9 @@ func (s *Stream) NewAppender() *Appender {
 // bytes, as a transaction block does.
 func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
 
+// Stream returns the stream that rows go to.
+func (a *Appender) Stream() *catalog.Relation { return a.stream.Relation }
+
 // Buffered returns the bytes that wait for Commit.
 func (a *Appender) Buffered() int { return a.bytes }
 

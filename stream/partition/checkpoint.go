@@ -22,7 +22,7 @@ func (w *Worker) writeCheckpoint() error {
 	if !w.changed {
 		return nil
 	}
-	batch := w.cfg.Store.NewBatch()
+	batch := w.cfg.Store.NewBatchSize(w.dedup.FreshBytes() + w.dedup.FreshBytes()/64 + 64<<10)
 	err := w.fillCheckpoint(batch)
 	if err != nil {
 		batch.Discard()
@@ -64,13 +64,18 @@ func (w *Worker) fillCheckpoint(batch *kv.Batch) error {
 
 // writeDedup adds the newly seen ids and deletes the chunks whose ids have all expired.
 func (w *Worker) writeDedup(batch *kv.Batch) error {
-	if chunk, latest, ok := w.dedup.TakeFresh(); ok {
-		value := binary.LittleEndian.AppendUint64(nil, uint64(latest))
-		if err := batch.Set(w.keys.Dedup(w.dedupNext), append(value, chunk...)); err != nil {
+	err := w.dedup.TakeFresh(func(chunk []byte, latest eventtime.Time) error {
+		w.scratch = binary.LittleEndian.AppendUint64(w.scratch[:0], uint64(latest))
+		w.scratch = append(w.scratch, chunk...)
+		if err := batch.Set(w.keys.Dedup(w.dedupNext), w.scratch); err != nil {
 			return err
 		}
 		w.dedupKept = append(w.dedupKept, dedupChunk{w.dedupNext, int64(latest)})
 		w.dedupNext++
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	kept := w.dedupKept[:0]
 	for _, c := range w.dedupKept {

@@ -24,7 +24,7 @@ func Env() *bind.Env {
 	agg.RegisterExact(r)
 	registerToy(r)
 	env := &bind.Env{
-		Registry: r, Parse: Parse,
+		Registry: r, Parse: Parse, Virtual: virtual{},
 		Expr: &expr.Context{Now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Location: time.UTC, User: "tester", Database: "tally"},
 	}
 	relations := base()
@@ -69,7 +69,9 @@ var continuousViews = []struct{ name, sql string }{
 	{"totals", `SELECT count(*) AS n, sum(spend) / count(*) AS per_click FROM clicks`},
 }
 
-func col(name string, oid types.OID) types.Column { return types.Column{Name: name, Type: types.Of(oid)} }
+func col(name string, oid types.OID) types.Column {
+	return types.Column{Name: name, Type: types.Of(oid)}
+}
 
 func base() []*catalog.Relation {
 	required := func(c types.Column) types.Column {
@@ -111,9 +113,11 @@ func base() []*catalog.Relation {
 func table(n id.Relation, name string, defaults map[int]string, cols ...types.Column) *catalog.Relation {
 	return &catalog.Relation{
 		ID: n, Version: 1, Schema: "public", Name: name, Kind: catalog.KindTable, Columns: cols,
-		Table: &catalog.Table{Defaults: defaults},
+		Table: &catalog.Table{Defaults: defaults, PrimaryKey: keys[name]},
 	}
 }
+
+var keys = map[string][]int{"users": {0}}
 
 // registerToy registers approx_distinct: it counts exactly, and claims to be
 // within one of the truth.

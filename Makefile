@@ -1,0 +1,57 @@
+# TallyDB. "make help" says what there is.
+GO ?= go
+BIN := bin/tally
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo demo-charter test check fmt lint slt slt-verify bench bench-ingest fuzz e2e crash clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+build: ## Build bin/tally
+	$(GO) build -o $(BIN) ./cmd/tally
+
+demo: build ## Stream two weeks of flights into a continuous view, and prove the numbers
+	$(BIN) demo
+
+demo-charter: build ## The six-event example: partial results, duplicates, restart
+	$(BIN) demo charter
+
+test: ## Every test that needs only Go
+	$(GO) test -shuffle=on ./...
+
+check: lint ## Lint, architecture and all tests under the race detector
+	$(GO) test -race -shuffle=on ./...
+
+fmt: ## Format the code
+	$(GO) tool -modfile=tools/go.mod gofumpt -w .
+
+lint: ## Formatting, vet, architecture, linters
+	@out=$$($(GO) tool -modfile=tools/go.mod gofumpt -l .); if [ -n "$$out" ]; then echo "not formatted (make fmt):"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run ./cmd/archcheck
+	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
+
+slt: build ## SQL tests: sqllogictest/testdata against a server
+	$(BIN) slt sqllogictest/testdata
+
+slt-verify: build ## The PostgreSQL parts of the SQL tests against a real PostgreSQL 15
+	./sqllogictest/verify.sh
+
+bench: ## Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-ingest: build ## Ingest throughput, printed with its parameters
+	$(BIN) bench ingest
+
+fuzz: ## Each fuzz target for ten seconds
+	./.ci/fuzz 10s
+
+crash: build ## Kill the server under load, many times, and recount
+	$(BIN) crash --kills 50
+
+e2e: build ## Real clients: psql, pgjdbc (installs what it needs)
+	./e2e/run.sh
+
+clean: ## Remove what was built
+	rm -rf bin

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tallydb/tallydb/server"
+)
+
+// serveCommand is "tally serve".
+func serveCommand() *cobra.Command {
+	var (
+		cfg       server.Config
+		addresses server.Addresses
+		level     string
+		memoryMiB int64
+	)
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve a data directory to PostgreSQL clients",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var l slog.Level
+			if err := l.UnmarshalText([]byte(level)); err != nil {
+				return fmt.Errorf("--log-level: %w", err)
+			}
+			cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
+			cfg.MemoryBytes = memoryMiB << 20
+			return serve(cmd, cfg, addresses)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&cfg.DataDir, "data", "./data", "data directory")
+	f.StringVar(&addresses.PG, "pg-addr", "127.0.0.1:7432", "address for PostgreSQL clients")
+	f.StringVar(&addresses.HTTP, "http-addr", "127.0.0.1:7480", "address for HTTP: /metrics, /healthz, /readyz; empty for none")
+	f.StringVar(&level, "log-level", "info", "least severe log message: debug, info, warn, error")
+	f.Int64Var(&memoryMiB, "memory", 1024, "MiB of groups to keep in memory")
+	f.DurationVar(&cfg.CheckpointEvery, "checkpoint-interval", 5*time.Second, "longest time between checkpoints of a partition")
+	f.Int64Var(&cfg.CheckpointRows, "checkpoint-rows", 1_000_000, "most rows of a partition between checkpoints")
+	return cmd
+}
+
+func serve(cmd *cobra.Command, cfg server.Config, addresses server.Addresses) error {
+	listeners, err := server.Listen(addresses)
+	if err != nil {
+		return err
+	}
+	node, err := server.Open(cfg)
+	if err != nil {
+		return errors.Join(err, listeners.PG.Close())
+	}
+	http := "off"
+	if listeners.HTTP != nil {
+		http = listeners.HTTP.Addr().String()
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "ready pg=%s http=%s data=%s\n", listeners.PG.Addr(), http, cfg.DataDir)
+	return errors.Join(node.Run(cmd.Context(), listeners), node.Close())
+}

@@ -1,0 +1,262 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/store"
+	"github.com/tallydb/tallydb/distsql/exchange"
+	"github.com/tallydb/tallydb/distsql/fragment"
+	"github.com/tallydb/tallydb/distsql/gather"
+	"github.com/tallydb/tallydb/server/session"
+	"github.com/tallydb/tallydb/sketchfn"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/parse"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage/ingestlog/segmentlog"
+	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/storage/vfs"
+	"github.com/tallydb/tallydb/stream"
+	"github.com/tallydb/tallydb/stream/partition"
+)
+
+// Config of a node. The zero value of an optional field means its default.
+type Config struct {
+	DataDir string
+	FS      vfs.FS           // optional: the operating system's
+	Logger  *slog.Logger     // optional: silent
+	Now     func() time.Time // optional: time.Now
+
+	CheckpointEvery time.Duration // optional, see stream.Config
+	CheckpointRows  int64
+	MemoryBytes     int64 // of groups in memory; default 1 GiB
+	StatementMemory int64 // of one statement; default 256 MiB
+	SegmentBytes    int64 // of the log; default 64 MiB
+	TickEvery       time.Duration
+}
+
+// Node is a running server without its listeners.
+type Node struct {
+	cfg     Config
+	lock    dirLock
+	store   *kv.Store
+	log     *segmentlog.Log
+	catalog *store.Store
+	engine  *session.Engine
+	metrics *metrics
+	gather  gather.Counters
+
+	mu      sync.Mutex
+	tenants map[string]*session.Tenant
+	failed  chan struct{} // closed when a part failed for good
+	failure error
+	closed  bool
+}
+
+// Open opens a data directory and starts its streams. A directory that another
+// process has open is refused (L-10).
+func Open(cfg Config) (*Node, error) {
+	if cfg.FS == nil {
+		cfg.FS = vfs.OS()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.MemoryBytes == 0 {
+		cfg.MemoryBytes = 1 << 30
+	}
+	n := &Node{cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics()}
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) open() error {
+	cfg := n.cfg
+	if err := vfs.MkdirDurable(cfg.FS, cfg.DataDir); err != nil {
+		return fmt.Errorf("create data directory: %w", err)
+	}
+	var err error
+	if n.lock, err = lockDir(cfg.FS, cfg.DataDir); err != nil {
+		return err
+	}
+	path := func(name string) string { return cfg.FS.PathJoin(cfg.DataDir, name) }
+	if n.store, err = kv.Open(path("kv"), kv.Config{FS: cfg.FS, Logger: cfg.Logger}); err != nil {
+		return err
+	}
+	owner, err := store.NextOwner(n.store)
+	if err != nil {
+		return fmt.Errorf("take ownership: %w", err)
+	}
+	n.log, err = segmentlog.Open(path("log"), segmentlog.Config{
+		FS: cfg.FS, Fence: owner, Now: cfg.Now, SegmentBytes: cfg.SegmentBytes, Observe: n.metrics.observeCommit,
+	})
+	if err != nil {
+		return err
+	}
+	if n.catalog, err = store.Open(n.store, cfg.Now()); err != nil {
+		return err
+	}
+	n.engine = n.newEngine()
+	for _, d := range n.catalog.Databases() {
+		if err := n.openTenant(d); err != nil {
+			return fmt.Errorf("open database %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}
+
+func (n *Node) newEngine() *session.Engine {
+	registry := agg.NewRegistry()
+	agg.RegisterExact(registry)
+	sketchfn.Register(registry)
+	e := &session.Engine{
+		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather,
+		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
+		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
+	}
+	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {
+		return compileView(n.catalog.Snapshot(d.Tenant), registry, v)
+	}
+	return e
+}
+
+// compileView binds a continuous view to the program that partitions run, in the
+// time zone that was frozen into it.
+func compileView(snapshot *catalog.Snapshot, registry *agg.Registry, v *catalog.Relation) (partition.Compiled, error) {
+	location, err := types.LoadZone(v.ContinuousView.TimeZone)
+	if err != nil {
+		return partition.Compiled{}, err
+	}
+	ec := &expr.Context{Location: location}
+	env := &bind.Env{Snapshot: snapshot, Registry: registry, Parse: parseSelect, SearchPath: []string{catalog.PublicSchema}, Expr: ec}
+	p, err := bind.ViewOf(env, v)
+	if err != nil {
+		return partition.Compiled{}, err
+	}
+	if got := session.ViewFingerprint(p, v.ContinuousView.TimeZone); got != v.ContinuousView.Fingerprint {
+		return partition.Compiled{}, sqlerr.New(sqlerr.DataCorrupted, "continuous view %q would be kept differently by this version (plan %s, was %s)", v.Name, got, v.ContinuousView.Fingerprint).
+			WithHint("Drop the view and create it again; it reads the retained log.")
+	}
+	return partition.Compiled{Fold: p.Fold, Context: ec}, nil
+}
+
+func parseSelect(sql string) (*ast.Select, error) {
+	p, err := parse.ParseOne(sql)
+	if err != nil {
+		return nil, err
+	}
+	sel, ok := p.Statement.(*ast.Select)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "a query is expected")
+	}
+	return sel, nil
+}
+
+func (n *Node) openTenant(d store.Database) error {
+	m, err := stream.Open(stream.Config{
+		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
+		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
+		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
+	}, n.catalog.Snapshot(d.Tenant))
+	if err != nil {
+		return err
+	}
+	t := &session.Tenant{Database: d, Streams: m, Tables: tablestore.New(n.store, d.Tenant), Transport: exchange.Local{Executor: fragment.NewExecutor(m)}}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.tenants[d.Name] = t
+	go n.watch(m)
+	return nil
+}
+
+// watch notes the failure of a tenant's streams. It ends when they do, which
+// Close waits for.
+func (n *Node) watch(m *stream.Manager) {
+	err := m.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err != nil && n.failure == nil && !n.closed {
+		n.failure = err
+		n.cfg.Logger.Error("streams failed", slog.String("error", err.Error()))
+		close(n.failed)
+	}
+}
+
+func (n *Node) tenant(name string) (*session.Tenant, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.tenants[name]
+	if t == nil {
+		return nil, sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", name)
+	}
+	return t, nil
+}
+
+func (n *Node) createTenant(name string) error {
+	d, err := n.catalog.CreateDatabase(name, n.cfg.Now())
+	if err != nil {
+		return err
+	}
+	return n.openTenant(d)
+}
+
+// Engine returns what sessions run on.
+func (n *Node) Engine() *session.Engine { return n.engine }
+
+// Failed is closed when a part of the node failed for good.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// Ready returns why the node cannot serve, or nil.
+func (n *Node) Ready() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.failure != nil {
+		return n.failure
+	}
+	return n.log.Failed()
+}
+
+// openTenants returns the tenants by database.
+func (n *Node) openTenants() []*session.Tenant {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	out := make([]*session.Tenant, 0, len(n.tenants))
+	for _, t := range n.tenants {
+		out = append(out, t)
+	}
+	return out
+}
+
+// Close checkpoints, ends everything and releases the directory. It returns the
+// first failure of the node's life, if there was one.
+func (n *Node) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	errs := []error{n.failure}
+	n.mu.Unlock()
+	for _, t := range n.openTenants() {
+		errs = append(errs, t.Streams.Close())
+	}
+	if n.log != nil {
+		errs = append(errs, n.log.Close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Flush(), n.store.Close())
+	}
+	errs = append(errs, n.lock.release())
+	return errors.Join(errs...)
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/server/session"
+	"github.com/tallydb/tallydb/stream/eventtime"
+)
+
+// retainLoop trims the logs of what is older than each stream's retention and
+// that every state has taken in, once a minute.
+func (n *Node) retainLoop(ctx context.Context) error {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		for _, t := range n.openTenants() {
+			if err := n.retain(ctx, t); err != nil && ctx.Err() == nil {
+				n.cfg.Logger.Warn("retention", slog.String("database", t.Database.Name), slog.String("error", err.Error()))
+			}
+		}
+	}
+}
+
+// retain makes a durable checkpoint of each partition and trims below it.
+func (n *Node) retain(ctx context.Context, t *session.Tenant) error {
+	for _, rel := range n.catalog.Snapshot(t.Database.Tenant).Relations() {
+		if rel.Stream == nil || rel.Stream.Options.Retention == 0 {
+			continue
+		}
+		for _, p := range rel.Stream.Partitions() {
+			if err := n.retainPartition(ctx, t, rel, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *Node) retainPartition(ctx context.Context, t *session.Tenant, rel *catalog.Relation, p id.Partition) error {
+	w, err := t.Streams.Worker(rel.ID, p)
+	if err != nil || w.Offline() {
+		return nil // dropped meanwhile, or it holds everything
+	}
+	sp := id.StreamPartition{Tenant: t.Database.Tenant, Stream: rel.ID, Partition: p}
+	oldest := n.cfg.Now().Add(-rel.Stream.Options.Retention).UnixMicro()
+	base, head := n.log.Base(sp), n.log.Head(sp)
+	if base == head || n.log.AppendedAt(sp, base) >= oldest {
+		return nil
+	}
+	if err := w.Checkpoint(ctx); err != nil {
+		return err
+	}
+	st, err := w.Status(ctx)
+	if err != nil {
+		return err
+	}
+	limit := st.Applied
+	for _, v := range st.Views {
+		limit = min(limit, v.Applied)
+	}
+	to := base
+	for to < limit && n.log.AppendedAt(sp, to) < oldest {
+		to++
+	}
+	return n.log.Trim(sp, to)
+}
+
+// eventSeconds converts a watermark to seconds since 1970; nil if it is infinite.
+func eventSeconds(w eventtime.Watermark) *float64 {
+	if !eventtime.Time(w).Finite() {
+		return nil
+	}
+	s := float64(eventtime.Time(w).UnixMicro()) / 1e6
+	return &s
+}
+
+func boolNumber(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

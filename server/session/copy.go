@@ -1,0 +1,425 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/server/pgwire"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/copyfmt"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/stream/ingest"
+)
+
+// copyOptions reads the options of a COPY.
+type copyOptions struct {
+	copyfmt.Options
+	reject bool // on_error: set bad rows aside
+}
+
+// copy runs COPY.
+func (s *Session) copy(ctx context.Context, c *ast.Copy, out *sink) error {
+	if c.File != "" {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY to or from a file of the server is not supported").
+			WithHint(`Use COPY FROM STDIN or TO STDOUT; psql's \copy does.`).At(c.Position())
+	}
+	if c.From {
+		return s.copyFrom(ctx, c, out)
+	}
+	return s.copyTo(ctx, c, out)
+}
+
+// copyTo runs COPY TO STDOUT.
+func (s *Session) copyTo(ctx context.Context, c *ast.Copy, out *sink) error {
+	query := c.Query
+	if query == nil {
+		rel, err := s.lookup(c.Table)
+		if err != nil {
+			return err
+		}
+		query = copyQuery(c, rel)
+	}
+	r, err := s.start(ctx, query, nil)
+	if err != nil {
+		return err
+	}
+	err = s.copyRows(ctx, c, r, out)
+	return errors.Join(err, r.close())
+}
+
+// copyQuery selects a relation's data columns, or those that are listed. What
+// comes from a stream carries its status, so that partial data is labelled.
+func copyQuery(c *ast.Copy, rel *catalog.Relation) *ast.Select {
+	core := &ast.SelectCore{From: []ast.FromItem{&ast.TableRef{Pos: c.Table.Pos, Name: c.Table}}}
+	names := c.Columns
+	if len(names) == 0 {
+		for _, col := range rel.Columns {
+			names = append(names, ast.Identifier{Name: col.Name})
+		}
+	}
+	for _, n := range names {
+		core.Targets = append(core.Targets, ast.Target{Expr: &ast.ColumnRef{Pos: n.Pos, Parts: []string{n.Name}}})
+	}
+	return &ast.Select{Body: core}
+}
+
+func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *sink) error {
+	cols := r.columns()
+	opts, err := readCopyOptions(c, cols)
+	if err != nil {
+		return err
+	}
+	format := pgwire.TextFormat
+	if opts.Format == copyfmt.Binary {
+		format = pgwire.BinaryFormat
+	}
+	w := copyfmt.NewWriter(cols, opts.Options, s.textOptions())
+	begun := false
+	var buf []byte
+	rows := int64(0)
+	for {
+		b, err := r.rows.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			r.labelled = r.labelled || r.labels(b)
+		}
+		if err := r.judge(out); err != nil {
+			return err
+		}
+		if !begun {
+			if err := out.writer.CopyOut(len(cols), format); err != nil {
+				return err
+			}
+			begun = true
+			buf = w.AppendHeader(buf)
+		}
+		if b == nil {
+			break
+		}
+		for i := range b.Rows {
+			buf = w.AppendRow(buf, b, i)
+			if err := out.writer.CopyData(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+		rows += int64(b.Rows)
+	}
+	if buf = w.AppendTrailer(buf); len(buf) > 0 {
+		if err := out.writer.CopyData(buf); err != nil {
+			return err
+		}
+	}
+	if err := out.writer.CopyDone(); err != nil {
+		return err
+	}
+	return out.complete("COPY %d", rows)
+}
+
+// copyFrom runs COPY FROM STDIN.
+func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
+	if err := s.writable("COPY FROM"); err != nil {
+		return err
+	}
+	if c.Where != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM with WHERE is not supported").WithHint("Filter in the view that reads the stream.").At(c.Where.Position())
+	}
+	rel, err := s.lookup(c.Table)
+	if err != nil {
+		return err
+	}
+	if rel.Stream == nil && rel.Table == nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s %q", rel.Kind, rel.Name).WithHint("Copy into the stream that it reads.").At(c.Table.Position())
+	}
+	columns, err := copyColumns(c, rel)
+	if err != nil {
+		return err
+	}
+	in := make([]types.Column, len(columns))
+	for i, n := range columns {
+		in[i] = rel.Columns[n]
+	}
+	opts, err := readCopyOptions(c, in)
+	if err != nil {
+		return err
+	}
+	format := pgwire.TextFormat
+	if opts.Format == copyfmt.Binary {
+		format = pgwire.BinaryFormat
+	}
+	source, err := out.writer.CopyIn(len(columns), format)
+	if err != nil {
+		return err
+	}
+	load := &copyLoad{s: s, rel: rel, columns: columns, batch: types.NewBatch(&types.Schema{Columns: in}, types.BatchRows)}
+	reader := copyfmt.NewReader(rel.Name, in, opts.Options, s.textOptions())
+	if err := load.begin(reader, opts); err != nil {
+		return err
+	}
+	if err := load.run(ctx, reader, source); err != nil {
+		if load.appender != nil {
+			return load.appender.Prefix(err)
+		}
+		return err
+	}
+	if err := s.endStatement(ctx, out); err != nil {
+		return err
+	}
+	return out.complete("COPY %d", load.rows)
+}
+
+// copyColumns returns the numbers of the columns that the data has.
+func copyColumns(c *ast.Copy, rel *catalog.Relation) ([]int, error) {
+	var out []int
+	if len(c.Columns) == 0 {
+		for i := range rel.Columns {
+			out = append(out, i)
+		}
+		return out, nil
+	}
+	seen := map[int]bool{}
+	for _, id := range c.Columns {
+		i := rel.Column(id.Name)
+		if i < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", id.Name, rel.Name).At(id.Position())
+		}
+		if seen[i] {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", id.Name).At(id.Position())
+		}
+		seen[i] = true
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// copyLoad moves parsed rows into a relation.
+type copyLoad struct {
+	s        *Session
+	rel      *catalog.Relation
+	columns  []int
+	batch    *types.Batch     // of the data's columns
+	appender *ingest.Appender // of a stream
+	rows     int64
+}
+
+func (l *copyLoad) begin(reader *copyfmt.Reader, opts copyOptions) error {
+	if l.rel.Stream == nil {
+		if opts.reject {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY into a table cannot set bad rows aside")
+		}
+		return nil
+	}
+	var err error
+	if l.appender, err = l.s.appender(l.rel); err != nil {
+		return err
+	}
+	if opts.reject || l.rel.Stream.Options.RejectBadRows {
+		reader.OnBad = func(b copyfmt.BadRow) error {
+			l.appender.Reject(b.Err.Message + "; " + b.Err.Context + "; row: " + b.Raw)
+			return nil
+		}
+	}
+	return nil
+}
+
+func (l *copyLoad) run(ctx context.Context, reader *copyfmt.Reader, source *pgwire.CopySource) error {
+	for {
+		data, err := source.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := reader.Feed(data, l.batch); err != nil {
+			return err
+		}
+		if l.batch.Rows >= types.BatchRows {
+			if err := l.store(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := reader.Finish(l.batch); err != nil {
+		return err
+	}
+	return l.store(ctx)
+}
+
+// store hands the parsed rows on.
+func (l *copyLoad) store(ctx context.Context) error {
+	b := l.batch
+	if b.Rows == 0 {
+		return nil
+	}
+	l.rows += int64(b.Rows)
+	full := l.fill(b)
+	var err error
+	if l.appender != nil {
+		err = l.appender.Add(ctx, full)
+	} else {
+		err = l.insert(ctx, full)
+	}
+	b.Reset()
+	return err
+}
+
+// fill puts the data's columns where the relation has them; others are NULL.
+func (l *copyLoad) fill(b *types.Batch) *types.Batch {
+	if len(l.columns) == len(l.rel.Columns) && isIdentity(l.columns) {
+		return b
+	}
+	out := &types.Batch{Cols: make([]*types.Vector, len(l.rel.Columns)), Rows: b.Rows}
+	for i, n := range l.columns {
+		out.Cols[n] = b.Cols[i]
+	}
+	for i, c := range out.Cols {
+		if c == nil {
+			out.Cols[i] = types.Repeat(types.NullOf(l.rel.Columns[i].Type), b.Rows)
+		}
+	}
+	return out
+}
+
+func isIdentity(columns []int) bool {
+	for i, n := range columns {
+		if i != n {
+			return false
+		}
+	}
+	return true
+}
+
+// insert writes rows into a table.
+func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
+	for i, c := range l.rel.Columns {
+		if c.NotNull && b.Cols[i].Nulls.Any() {
+			return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", c.Name, l.rel.Name)
+		}
+	}
+	return l.s.tx().Insert(ctx, l.rel, b)
+}
+
+// readCopyOptions reads and checks the options of a COPY of these columns.
+func readCopyOptions(c *ast.Copy, cols []types.Column) (copyOptions, error) {
+	format := copyfmt.Text
+	for _, o := range c.Options {
+		if o.Name == "format" {
+			switch f := strings.ToLower(optionText(o.Value)); f {
+			case "text":
+			case "csv":
+				format = copyfmt.CSV
+			case "binary":
+				format = copyfmt.Binary
+			default:
+				return copyOptions{}, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", f).At(o.Position())
+			}
+		}
+	}
+	opts := copyOptions{Options: copyfmt.Defaults(format)}
+	for _, o := range c.Options {
+		if err := opts.read(o, cols); err != nil {
+			return opts, sqlerr.From(err).At(o.Position())
+		}
+	}
+	if opts.Format == copyfmt.CSV && !hasOption(c.Options, "escape") {
+		opts.Escape = opts.Quote
+	}
+	return opts, opts.Validate()
+}
+
+func hasOption(opts []ast.Option, name string) bool {
+	for _, o := range opts {
+		if o.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// read takes one option.
+func (o *copyOptions) read(opt ast.Option, cols []types.Column) error {
+	value := optionText(opt.Value)
+	switch opt.Name {
+	case "format":
+		return nil
+	case "header":
+		if strings.EqualFold(value, "match") {
+			o.Header, o.HeaderMatch = true, true
+			return nil
+		}
+		v, err := boolean("header")(orTrue(value))
+		o.Header = v == "on"
+		return err
+	case "null":
+		o.Null = value
+		return nil
+	case "delimiter":
+		return oneByte(&o.Delimiter, opt.Name, value)
+	case "quote":
+		return oneByte(&o.Quote, opt.Name, value)
+	case "escape":
+		return oneByte(&o.Escape, opt.Name, value)
+	case "encoding":
+		_, err := encoding(value)
+		return err
+	case "on_error":
+		o.reject = strings.EqualFold(value, "ignore") || strings.EqualFold(value, "reject")
+		if !o.reject && !strings.EqualFold(value, "stop") {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "COPY ON_ERROR %q not recognized", value).WithHint("Say stop or reject.")
+		}
+		return nil
+	case "force_quote":
+		return columnFlags(&o.ForceQuote, opt, cols)
+	case "force_not_null":
+		return columnFlags(&o.ForceNotNull, opt, cols)
+	case "force_null":
+		return columnFlags(&o.ForceNull, opt, cols)
+	case "freeze", "log_verbosity":
+		return nil
+	}
+	return sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name)
+}
+
+func orTrue(v string) string {
+	if v == "" {
+		return "true"
+	}
+	return v
+}
+
+func oneByte(into *byte, name, value string) error {
+	if len(value) != 1 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", name)
+	}
+	*into = value[0]
+	return nil
+}
+
+// columnFlags reads a list of column names, or * for all.
+func columnFlags(into *[]bool, opt ast.Option, cols []types.Column) error {
+	*into = make([]bool, len(cols))
+	if _, all := opt.Value.(*ast.Star); all {
+		for i := range cols {
+			(*into)[i] = true
+		}
+		return nil
+	}
+	for _, name := range strings.Split(optionText(opt.Value), ",") {
+		i := (&types.Schema{Columns: cols}).Index(strings.TrimSpace(name))
+		if i < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in %s is not copied", strings.TrimSpace(name), opt.Name)
+		}
+		(*into)[i] = true
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// definition runs the statements that change the catalog. They take effect at
+// once, each whole or not at all, also inside a transaction block.
+func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink) error {
+	if err := s.writable("data definition"); err != nil {
+		return err
+	}
+	var tag string
+	var err error
+	switch x := stmt.(type) {
+	case *ast.CreateStream:
+		tag, err = s.createStream(x, out)
+	case *ast.CreateContinuousView:
+		tag, err = s.createContinuousView(ctx, x, out)
+	case *ast.CreateTable:
+		tag, err = s.createTable(ctx, x, out)
+	case *ast.CreateView:
+		tag, err = s.createView(x)
+	case *ast.CreateDatabase:
+		tag, err = "CREATE DATABASE", s.engine.CreateTenant(x.Name)
+	case *ast.Drop:
+		tag, err = s.drop(ctx, x, out)
+	case *ast.AlterStream:
+		tag, err = s.alterStream(ctx, x)
+	case *ast.Truncate:
+		tag, err = s.truncate(x)
+	default:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", statementName(stmt))
+	}
+	if err != nil {
+		return err
+	}
+	if s.txn.open() {
+		s.txn.ddl = append(s.txn.ddl, tag)
+	}
+	return out.complete("%s", tag)
+}
+
+// statementName is a statement's name for an error.
+func statementName(stmt ast.Statement) string {
+	switch stmt.(type) {
+	case *ast.CreateSink:
+		return "CREATE SINK"
+	case *ast.CreateSchema:
+		return "CREATE SCHEMA"
+	case *ast.AlterContinuousView:
+		return "ALTER CONTINUOUS VIEW"
+	case *ast.CommentOn:
+		return "COMMENT ON"
+	case *ast.Listen, *ast.Notify, *ast.Unlisten:
+		return "LISTEN, NOTIFY and UNLISTEN"
+	case *ast.Subscribe:
+		return "SUBSCRIBE"
+	default:
+		return fmt.Sprintf("%T", stmt)[len("*ast."):]
+	}
+}
+
+// exists handles IF NOT EXISTS: it reports whether there is nothing to do.
+func (s *Session) exists(schema, name string, ifNotExists bool, out *sink) (bool, error) {
+	if s.snapshot().ByName(schema, name) == nil || !ifNotExists {
+		return false, nil
+	}
+	return true, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", name))
+}
+
+// columnsOf binds column definitions. It returns the numbers of the primary key's columns.
+func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Column, []int, error) {
+	var cols []types.Column
+	var names []string
+	var key []int
+	seen := map[string]bool{}
+	for i, d := range defs {
+		t, err := bind.TypeOf(d.Type)
+		if err != nil {
+			return nil, nil, err
+		}
+		if seen[d.Name] {
+			return nil, nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", d.Name).At(d.Position())
+		}
+		if d.Check != nil || d.Unique {
+			return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints are not supported").At(d.Position())
+		}
+		seen[d.Name] = true
+		names = append(names, d.Name)
+		if d.PrimaryKey {
+			key = append(key, i)
+		}
+		cols = append(cols, types.Column{Name: d.Name, Type: t, NotNull: d.NotNull || d.PrimaryKey})
+	}
+	for _, c := range constraints {
+		if c.Kind != ast.PrimaryKeyConstraint {
+			return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints are not supported").At(c.Position())
+		}
+		if len(key) > 0 {
+			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys are not allowed").At(c.Position())
+		}
+		for _, n := range c.Columns {
+			i := (&types.Schema{Columns: cols}).Index(n.Name)
+			if i < 0 {
+				return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", n.Name).At(n.Position())
+			}
+			cols[i].NotNull = true
+			key = append(key, i)
+		}
+	}
+	return cols, key, checkColumns(names)
+}
+
+// createTable runs CREATE TABLE and CREATE TABLE AS.
+func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink) (string, error) {
+	schema, name, err := s.newName(x.Name)
+	if err != nil {
+		return "", err
+	}
+	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
+		return "CREATE TABLE", err
+	}
+	if x.As != nil {
+		return s.createTableAs(ctx, x, schema, name, out)
+	}
+	cols, key, err := columnsOf(x.Columns, x.Constraints)
+	if err != nil {
+		return "", err
+	}
+	table := &catalog.Table{PrimaryKey: key, Defaults: map[int]string{}}
+	for i, d := range x.Columns {
+		if d.Default != nil {
+			table.Defaults[i] = ast.String(d.Default)
+		}
+	}
+	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
+		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: table, Created: s.now(), Owner: s.User(),
+	})
+	return "CREATE TABLE", err
+}
+
+// createTableAs keeps the result of a query. A result that is not complete would
+// lose its label in a table, so it must carry _status or it fails (L-7).
+func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema, name string, out *sink) (string, error) {
+	r, err := s.start(ctx, x.As, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = r.close() }() // its rows are all read, or the statement failed
+	var cols []types.Column
+	for i, c := range r.columns() {
+		c.Role, c.NotNull = types.RoleData, false
+		if i < len(x.ColumnNames) {
+			c.Name = x.ColumnNames[i].Name
+		}
+		if c.Type.OID == types.Unknown {
+			c.Type = types.Of(types.Text)
+		}
+		cols = append(cols, c)
+	}
+	var rows []*types.Batch
+	n := int64(0)
+	for !x.WithNoData {
+		b, err := r.rows.Next(ctx)
+		if err != nil {
+			return "", err
+		}
+		if b != nil {
+			r.labelled = r.labelled || r.labels(b)
+		}
+		if err := r.judge(out); err != nil {
+			return "", err
+		}
+		if b == nil {
+			break
+		}
+		n += int64(b.Rows)
+		rows = append(rows, b.Gather(allRows(b.Rows)))
+	}
+	rel, err := s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
+		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, b := range rows {
+		b.Cols = b.Cols[:len(cols)]
+		if err := s.tx().Insert(ctx, rel, b); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("SELECT %d", n), nil
+}
+
+func allRows(n int) []int32 {
+	sel := make([]int32, n)
+	for i := range sel {
+		sel[i] = int32(i)
+	}
+	return sel
+}
+
+// createView runs CREATE VIEW of the ordinary kind.
+func (s *Session) createView(x *ast.CreateView) (string, error) {
+	schema, name, err := s.newName(x.Name)
+	if err != nil {
+		return "", err
+	}
+	q, err := bind.Bind(s.bindEnv(s.exprContext()), x.Query, nil)
+	if err != nil {
+		return "", err
+	}
+	var cols []types.Column
+	for i, c := range q.Output {
+		if i < len(x.Columns) {
+			c.Name = x.Columns[i].Name
+		}
+		if c.Type.OID == types.Unknown {
+			c.Type = types.Of(types.Text)
+		}
+		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
+	}
+	view := &catalog.View{SQL: x.Source}
+	old := s.snapshot().ByName(schema, name)
+	if old != nil && x.OrReplace {
+		if old.View == nil {
+			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", name).At(x.Name.Position())
+		}
+		_, err = s.engine.Catalog.Update(s.tenant.Database, old.ID, func(r *catalog.Relation) error {
+			r.View, r.Columns = view, cols
+			return nil
+		})
+		return "CREATE VIEW", err
+	}
+	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
+		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.User(),
+	})
+	return "CREATE VIEW", err
+}
+
+// kindsOf maps what DROP says to kinds of relations.
+var kindsOf = map[ast.ObjectKind][]catalog.Kind{
+	ast.TableObject:          {catalog.KindTable},
+	ast.StreamObject:         {catalog.KindStream},
+	ast.ViewObject:           {catalog.KindView, catalog.KindContinuousView},
+	ast.ContinuousViewObject: {catalog.KindContinuousView},
+}
+
+// drop runs DROP.
+func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, error) {
+	tag := "DROP " + string(x.Kind)
+	kinds, ok := kindsOf[x.Kind]
+	if !ok {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", tag).At(x.Position())
+	}
+	for _, n := range x.Names {
+		rel, err := s.lookup(n)
+		if err != nil {
+			if !x.IfExists {
+				return "", err
+			}
+			if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "%s %q does not exist, skipping", lower(x.Kind), n.Name)); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if !containsKind(kinds, rel.Kind) {
+			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, lower(x.Kind)).
+				WithHint("Use DROP %s to remove it.", upper(string(rel.Kind))).At(n.Position())
+		}
+		if err := s.dropRelation(ctx, rel, x.Cascade, out); err != nil {
+			return "", err
+		}
+	}
+	return tag, nil
+}
+
+// dropRelation removes a relation from the catalog first, then what it kept.
+func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, cascade bool, out *sink) error {
+	dependents := s.dependents(rel)
+	if len(dependents) > 0 && !cascade {
+		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", rel.Kind, rel.Name)
+		detail := ""
+		for i, d := range dependents {
+			if i > 0 {
+				detail += "\n"
+			}
+			detail += fmt.Sprintf("%s %s depends on %s %s", d.Kind, d.Name, rel.Kind, rel.Name)
+		}
+		return e.WithDetail("%s", detail).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	}
+	for _, d := range dependents {
+		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s", d.Kind, d.Name)); err != nil {
+			return err
+		}
+		if err := s.dropRelation(ctx, d, true, out); err != nil {
+			return err
+		}
+	}
+	if s.snapshot().ByID(rel.ID) == nil {
+		return nil // a cascade came here already
+	}
+	if err := s.engine.Catalog.Drop(s.tenant.Database, rel.ID); err != nil {
+		return err
+	}
+	switch {
+	case rel.Stream != nil:
+		return s.tenant.Streams.DropStream(rel.ID)
+	case rel.ContinuousView != nil:
+		return s.tenant.Streams.DropView(ctx, rel)
+	case rel.Table != nil:
+		return s.tenant.Tables.Drop(rel.ID)
+	}
+	return nil
+}
+
+// dependents returns the relations that read a relation: continuous views by
+// their stream, plain views by what their bodies use.
+func (s *Session) dependents(rel *catalog.Relation) []*catalog.Relation {
+	var out []*catalog.Relation
+	for _, r := range s.snapshot().Relations() {
+		switch {
+		case r.ContinuousView != nil && r.ContinuousView.Stream == rel.ID:
+			out = append(out, r)
+		case r.View != nil && s.viewReads(r, rel.ID):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
+	if view.ID == rel {
+		return false
+	}
+	sel, err := parseSelect(view.View.SQL)
+	if err != nil {
+		return false
+	}
+	q, err := bind.Bind(s.bindEnv(s.exprContext()), sel, nil)
+	if err != nil {
+		return false // it reads something that is gone
+	}
+	for _, v := range q.Relations {
+		if v.ID == rel {
+			return true
+		}
+	}
+	return false
+}
+
+// truncate empties tables.
+func (s *Session) truncate(x *ast.Truncate) (string, error) {
+	for _, n := range x.Names {
+		rel, err := s.lookup(n)
+		if err != nil {
+			return "", err
+		}
+		if rel.Table == nil {
+			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).WithHint("Drop the %s and create it again.", rel.Kind).At(n.Position())
+		}
+		if err := s.tenant.Tables.Drop(rel.ID); err != nil {
+			return "", err
+		}
+	}
+	return "TRUNCATE TABLE", nil
+}

@@ -1,0 +1,256 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tallydb/tallydb/distsql/envelope"
+	"github.com/tallydb/tallydb/distsql/gather"
+	"github.com/tallydb/tallydb/distsql/physical"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/exec"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// running is a query that runs: its rows, and the coverage they have.
+type running struct {
+	query     *plan.Query
+	rows      *exec.Rows
+	statement *gather.Statement
+	settings  envelope.Settings
+	batch     *types.Batch // rows from next on are still to be sent
+	next      int
+	labelled  bool // a returned row says 'partial' in an envelope column
+	warned    bool
+	done      bool
+}
+
+// start plans and starts a statement that yields or writes rows.
+func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.Datum) (*running, error) {
+	ec := s.exprContext()
+	ec.Params = params
+	declared := make([]types.Type, len(params))
+	for i, p := range params {
+		declared[i] = p.Type
+	}
+	q, err := bind.Bind(s.bindEnv(ec), stmt, declared)
+	if err != nil {
+		return nil, err
+	}
+	return s.startQuery(ctx, q, params, false)
+}
+
+// startQuery starts a bound statement.
+func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
+	ec := s.exprContext()
+	ec.Params = params
+	streamsRead := physical.Streams(q.Root)
+	settings := s.settings.envelope()
+	st, err := gather.Begin(ctx, gather.Config{
+		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
+	}, streamsRead)
+	if err != nil {
+		return nil, err
+	}
+	env := &exec.Env{
+		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.Seed.Derive("query"),
+		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
+	}
+	// What is written from a partial result would lose its label.
+	env.BeforeWrite = func(context.Context) error {
+		if _, failure := st.Result().Verdict(settings, false); failure != nil {
+			return failure
+		}
+		return nil
+	}
+	if measured {
+		env.Clock = s.engine.Now
+	}
+	rows, err := exec.Run(ctx, q, env)
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	return &running{query: q, rows: rows, statement: st, settings: settings}, nil
+}
+
+// close ends the query.
+func (r *running) close() error {
+	r.statement.Close()
+	return r.rows.Close()
+}
+
+// columns are those that the client sees.
+func (r *running) columns() []types.Column { return r.query.Output }
+
+// send sends at most limit rows (0: all) and reports whether there are more. The
+// coverage is judged before the first row and at the end, so that nothing
+// partial leaves unlabelled (L-7).
+func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, err error) {
+	sent := 0
+	for {
+		if r.batch == nil || r.next == r.batch.Rows {
+			if r.batch, err = r.rows.Next(ctx); err != nil {
+				return false, err
+			}
+			r.next = 0
+			if r.batch == nil {
+				r.done = true
+				return false, r.judge(out)
+			}
+			r.labelled = r.labelled || r.labels(r.batch)
+			if err := r.judge(out); err != nil {
+				return false, err
+			}
+		}
+		n := r.batch.Rows - r.next
+		if limit > 0 {
+			n = min(n, limit-sent)
+		}
+		if err := out.send(r.batch, r.next, r.next+n); err != nil {
+			return false, err
+		}
+		r.next, sent = r.next+n, sent+n
+		if limit > 0 && sent == limit {
+			return true, nil
+		}
+	}
+}
+
+// labels reports whether a row of the batch says that it is partial, in an
+// output column that is the unmodified _status. A NULL status labels nothing.
+func (r *running) labels(b *types.Batch) bool {
+	if !r.query.StatusShown {
+		return false
+	}
+	for c, col := range r.query.Output {
+		if col.Role != types.RoleEnvelope || col.Type.OID != types.Text {
+			continue
+		}
+		for i := range b.Rows {
+			if !b.Cols[c].IsNull(i) && string(b.Cols[c].Bytes(i)) == plan.StatusPartial {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judge applies the fail-closed rules to the coverage known so far.
+func (r *running) judge(out *sink) error {
+	warning, failure := r.statement.Result().Verdict(r.settings, r.labelled)
+	if failure != nil {
+		return failure
+	}
+	if warning != nil && !r.warned {
+		r.warned = true
+		return out.writer.Notice("WARNING", warning)
+	}
+	return nil
+}
+
+// runQuery runs a SELECT, VALUES, INSERT, UPDATE or DELETE to its end.
+func (s *Session) runQuery(ctx context.Context, stmt ast.Statement, params []types.Datum, out *sink) error {
+	r, err := s.start(ctx, stmt, params)
+	if err != nil {
+		return err
+	}
+	err = s.finishQuery(ctx, r, stmt, out)
+	return errors.Join(err, r.close())
+}
+
+func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statement, out *sink) error {
+	command, modifies := commandOf(stmt)
+	if modifies {
+		if err := s.writable(command); err != nil {
+			return err
+		}
+	}
+	if len(r.columns()) > 0 || !modifies {
+		if err := out.begin(r.columns()); err != nil {
+			return err
+		}
+	}
+	if _, err := r.send(ctx, out, 0); err != nil {
+		return err
+	}
+	if !modifies {
+		return out.complete("SELECT %d", out.rows)
+	}
+	// The acknowledgement of a write outside of a block comes after it is durable.
+	if err := s.endStatement(ctx, out); err != nil {
+		return err
+	}
+	if command == "INSERT" {
+		return out.complete("INSERT 0 %d", r.rows.Affected())
+	}
+	return out.complete("%s %d", command, r.rows.Affected())
+}
+
+// commandOf returns a statement's command tag and whether it writes.
+func commandOf(stmt ast.Statement) (string, bool) {
+	switch stmt.(type) {
+	case *ast.Insert:
+		return "INSERT", true
+	case *ast.Update:
+		return "UPDATE", true
+	case *ast.Delete:
+		return "DELETE", true
+	default:
+		return "SELECT", false
+	}
+}
+
+// explain runs EXPLAIN.
+func (s *Session) explain(ctx context.Context, e *ast.Explain, params []types.Datum, out *sink) error {
+	ec := s.exprContext()
+	ec.Params = params
+	declared := make([]types.Type, len(params))
+	for i, p := range params {
+		declared[i] = p.Type
+	}
+	q, err := bind.Bind(s.bindEnv(ec), e.Stmt, declared)
+	if err != nil {
+		return err
+	}
+	var stats func(plan.Node) *plan.NodeStats
+	var tail []string
+	if e.Analyze {
+		began := s.now()
+		r, err := s.startQuery(ctx, q, params, true)
+		if err != nil {
+			return err
+		}
+		for {
+			b, err := r.rows.Next(ctx)
+			if err != nil {
+				return errors.Join(err, r.close())
+			}
+			if b == nil {
+				break
+			}
+		}
+		stats = r.rows.Stats
+		tail = coverageLines(r.statement.Result())
+		tail = append(tail, executionTime(s.now().Sub(began)))
+		defer func() { _ = r.close() }() // its rows were all read
+	}
+	var text string
+	switch e.Format {
+	case "json":
+		text = plan.ExplainJSON(q.Root, stats)
+		cols := []types.Column{{Name: "QUERY PLAN", Type: types.Of(types.JSON)}}
+		b := types.NewBatch(&types.Schema{Columns: cols}, 1)
+		b.Cols[0].AppendString(text)
+		b.Rows = 1
+		return out.table(cols, b, "EXPLAIN")
+	case "", "text":
+		text = plan.Explain(q.Root, stats)
+	default:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN format %q is not supported", e.Format).WithHint("Use FORMAT TEXT or JSON.")
+	}
+	return out.texts("EXPLAIN", []string{"QUERY PLAN"}, lines(text, tail))
+}

@@ -1,0 +1,266 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/stream/ingest"
+)
+
+// maxBlockBytes bounds the stream rows that a transaction block holds.
+const maxBlockBytes = 64 << 20
+
+// applyWait is how long an acknowledged statement waits to learn what the
+// partitions made of its rows, for its NOTICE.
+const applyWait = 4 * time.Millisecond
+
+// transaction is a session's transaction: a block between BEGIN and COMMIT, or
+// one statement.
+type transaction struct {
+	status    byte // 0 outside of a block, 'T' inside, 'E' failed
+	began     time.Time
+	tables    *tablestore.Tx
+	appenders map[id.Relation]*ingest.Appender
+	order     []*ingest.Appender
+	ddl       []string // done inside the block, and not undone by ROLLBACK
+}
+
+func (t *transaction) open() bool   { return t.status != 0 }
+func (t *transaction) failed() bool { return t.status == 'E' }
+
+// fail marks a block as failed.
+func (t *transaction) fail() {
+	if t.status == 'T' {
+		t.status = 'E'
+	}
+}
+
+// rollback drops what is not durable.
+func (t *transaction) rollback() {
+	if t.tables != nil {
+		t.tables.Rollback()
+	}
+	for _, a := range t.order {
+		a.Rollback()
+	}
+	*t = transaction{}
+}
+
+// TransactionStatus implements pgwire.Session.
+func (s *Session) TransactionStatus() byte {
+	if s.txn.status == 0 {
+		return 'I'
+	}
+	return s.txn.status
+}
+
+// Sync implements pgwire.Session.
+func (s *Session) Sync(context.Context, bool) error {
+	if !s.txn.open() {
+		s.closePortals()
+	}
+	return nil
+}
+
+// tx returns the transaction on the reference tables.
+func (s *Session) tx() *tablestore.Tx {
+	if s.txn.tables == nil {
+		s.txn.tables = s.tenant.Tables.Begin()
+	}
+	return s.txn.tables
+}
+
+// appender returns where rows for a stream are collected.
+func (s *Session) appender(rel *catalog.Relation) (*ingest.Appender, error) {
+	if a := s.txn.appenders[rel.ID]; a != nil {
+		return a, nil
+	}
+	in, err := s.tenant.Streams.Ingest(rel.ID)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "stream %q does not exist any more", rel.Name)
+	}
+	a := in.NewAppender()
+	if s.txn.open() {
+		a.HoldUntilCommit(maxBlockBytes)
+	}
+	if s.txn.appenders == nil {
+		s.txn.appenders = map[id.Relation]*ingest.Appender{}
+	}
+	s.txn.appenders[rel.ID] = a
+	s.txn.order = append(s.txn.order, a)
+	return a, nil
+}
+
+// streams implements exec.Streams for the session.
+type streams struct{ s *Session }
+
+// Append implements exec.Streams.
+func (x streams) Append(ctx context.Context, rel *catalog.Relation, rows *types.Batch) (int64, error) {
+	if err := x.s.writable("INSERT"); err != nil {
+		return 0, err
+	}
+	a, err := x.s.appender(rel)
+	if err != nil {
+		return 0, err
+	}
+	return int64(rows.Rows), a.Add(ctx, rows)
+}
+
+// writable refuses writes in a read-only transaction.
+func (s *Session) writable(command string) error {
+	if s.settings.on("transaction_read_only") {
+		return sqlerr.New(sqlerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", command)
+	}
+	return nil
+}
+
+// endStatement makes a statement outside of a block durable.
+func (s *Session) endStatement(ctx context.Context, out *sink) error {
+	if s.txn.open() {
+		return nil
+	}
+	return s.commit(ctx, out)
+}
+
+// abandonStatement drops what a failed statement left, outside of a block.
+func (s *Session) abandonStatement() {
+	if !s.txn.open() {
+		s.txn.rollback()
+	}
+}
+
+// commit makes the transaction durable: the streams' rows, then the tables'.
+func (s *Session) commit(ctx context.Context, out *sink) error {
+	t := s.txn
+	s.txn = transaction{}
+	wait := make(chan struct{})
+	stop := time.AfterFunc(applyWait, func() { close(wait) })
+	defer stop.Stop()
+	for i, a := range t.order {
+		result, err := a.Commit(ctx, wait)
+		if err != nil {
+			if t.tables != nil {
+				t.tables.Rollback()
+			}
+			for _, rest := range t.order[i+1:] {
+				rest.Rollback()
+			}
+			return err
+		}
+		if err := noticeOutcome(out, a.Stream(), result); err != nil {
+			return err
+		}
+	}
+	if t.tables != nil {
+		return t.tables.Commit()
+	}
+	return nil
+}
+
+// noticeOutcome tells the client what became of its rows, where it is not simply
+// that all were counted.
+func noticeOutcome(out *sink, stream *catalog.Relation, r ingest.Result) error {
+	var parts []string
+	add := func(n int, format string, args ...any) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, fmt.Sprintf(format, args...)))
+		}
+	}
+	add(int(r.Rejected)+r.Outcome.Rejected, "rejected (see %s__rejected)", stream.Name)
+	add(r.Outcome.Duplicates, "duplicates not counted again")
+	add(r.Outcome.Late, "late for a view (see %s__late)", stream.Name)
+	add(r.Outcome.Errors, "failed in a view (see its __errors)")
+	if len(parts) == 0 {
+		return nil
+	}
+	return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "%s: of %d rows, %s", stream.Name, r.Durable+r.Rejected, strings.Join(parts, ", ")))
+}
+
+// transactionStatement runs BEGIN, COMMIT, ROLLBACK and SAVEPOINT.
+func (s *Session) transactionStatement(ctx context.Context, t *ast.Transaction, out *sink) error {
+	switch t.Kind {
+	case ast.Begin, ast.StartTransaction:
+		return s.begin(t, out)
+	case ast.Commit:
+		return s.endBlock(ctx, t, out, "COMMIT")
+	case ast.Rollback:
+		return s.endBlock(ctx, t, out, "ROLLBACK")
+	default:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "savepoints are not supported").
+			WithHint("Commit in smaller transactions.").At(t.Position())
+	}
+}
+
+func (s *Session) begin(t *ast.Transaction, out *sink) error {
+	tag := "BEGIN"
+	if t.Kind == ast.StartTransaction {
+		tag = "START TRANSACTION"
+	}
+	if s.txn.open() {
+		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.ActiveSQLTransaction, "there is already a transaction in progress")); err != nil {
+			return err
+		}
+		return out.complete("%s", tag)
+	}
+	s.txn = transaction{status: 'T', began: s.now()}
+	if err := s.applyModes(t.Modes); err != nil {
+		return err
+	}
+	return out.complete("%s", tag)
+}
+
+// applyModes takes the modes of BEGIN and SET TRANSACTION. Isolation levels are
+// accepted: every statement reads at its own cut.
+func (s *Session) applyModes(m ast.TransactionModes) error {
+	switch m.ReadOnly {
+	case ast.Yes:
+		return s.settings.set("transaction_read_only", "on")
+	case ast.No:
+		return s.settings.set("transaction_read_only", "off")
+	}
+	return nil
+}
+
+// endBlock runs COMMIT and ROLLBACK. The COMMIT of a failed block rolls back.
+func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, tag string) error {
+	if !s.txn.open() {
+		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")); err != nil {
+			return err
+		}
+		return out.complete("%s", tag)
+	}
+	s.closePortals()
+	var err error
+	if tag == "COMMIT" && !s.txn.failed() {
+		err = s.commit(ctx, out)
+	} else {
+		tag = "ROLLBACK"
+		err = s.warnAboutDDL(out)
+		s.txn.rollback()
+	}
+	s.settings.endTransaction()
+	if err != nil {
+		return err
+	}
+	if t.Chain {
+		s.txn = transaction{status: 'T', began: s.now()}
+	}
+	return out.complete("%s", tag)
+}
+
+// warnAboutDDL says what a rollback does not undo.
+func (s *Session) warnAboutDDL(out *sink) error {
+	if len(s.txn.ddl) == 0 {
+		return nil
+	}
+	return out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "data definition is not undone by ROLLBACK").
+		WithDetail("Stays in effect: %s.", strings.Join(s.txn.ddl, ", ")))
+}

@@ -1,0 +1,123 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// setInExpr binds a set-returning function in the SELECT list; field picks a
+// column of one that has several.
+func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr, error) {
+	if !c.sets || c.inAgg {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.name)
+	}
+	scan, err := b.functionScan(c, f)
+	if err != nil {
+		return nil, err
+	}
+	if len(scan.Zip) > 0 || len(scan.Columns) > 1 && field == "" {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s yields rows of several columns, so it belongs in FROM", f.Name.Name)
+	}
+	column := 0
+	if field != "" {
+		if column = scan.Schema().Index(field); column < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q not found in the rows of function %s", field, f.Name.Name)
+		}
+	}
+	for _, a := range scan.Args {
+		if has(a, setKind) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "nested set-returning functions are not supported").
+				WithHint("Call the inner one in FROM.")
+		}
+	}
+	return &placeholder{
+		id: column, kind: setKind, typ: scan.Columns[column].Type, pos: f.Position(),
+		text: scan.Function, args: scan.Args, set: scan,
+	}, nil
+}
+
+// fieldSelect binds (f(...)).column for a set-returning function.
+func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
+	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && isSetFunction(f.Name.Name) {
+		return b.setInExpr(c, f, x.Field)
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")
+}
+
+// planSets runs the set-returning functions of the SELECT list for each row,
+// side by side; equal calls run once.
+func (q *selecting) planSets() error {
+	scan := &plan.FunctionScan{Function: "rows"}
+	first := map[string]int{} // column of each call
+	err := q.each(func(e expr.Expr, _ int) (expr.Expr, error) {
+		if !has(e, setKind) {
+			return e, nil
+		}
+		e, err := q.b.attach(&q.node, e)
+		if err != nil {
+			return nil, err
+		}
+		expr.Walk(e, func(x expr.Expr) bool {
+			p, ok := x.(*placeholder)
+			if !ok || p.kind != setKind {
+				return true
+			}
+			if _, known := first[p.call()]; !known {
+				first[p.call()] = len(scan.Columns)
+				part := *p.set
+				part.Args = p.args
+				scan.Zip = append(scan.Zip, &part)
+				scan.Columns = append(scan.Columns, part.Columns...)
+			}
+			return false
+		})
+		return e, nil
+	})
+	if err != nil || len(scan.Zip) == 0 {
+		return err
+	}
+	at := q.applySets(scan)
+	schema := q.node.Schema()
+	return q.each(func(e expr.Expr, _ int) (expr.Expr, error) {
+		return replace(e, func(x expr.Expr) (expr.Expr, error) {
+			if p, ok := x.(*placeholder); ok && p.kind == setKind {
+				return plan.NewColumn(schema, at+first[p.call()]+p.id), nil
+			}
+			return nil, nil
+		})
+	})
+}
+
+// call is the text of a set-returning call: equal text is the same call.
+func (p *placeholder) call() string {
+	out := p.text
+	for _, a := range p.args {
+		out += "," + a.String()
+	}
+	return out
+}
+
+// applySets joins the rows of functions to each row of the plan. Their columns
+// come last, so that the others keep their places; it returns the first.
+func (q *selecting) applySets(scan *plan.FunctionScan) int {
+	a := &plan.Apply{Kind: plan.ApplyLateral, Child: q.node}
+	for _, part := range scan.Zip {
+		args := make([]expr.Expr, len(part.Args))
+		for i, arg := range part.Args {
+			q.b.slots++
+			n := q.b.base + q.b.slots
+			a.Outer, a.Slots = append(a.Outer, arg), append(a.Slots, n)
+			args[i] = &expr.Param{N: n, Typ: arg.Type()}
+		}
+		part.Args = args
+	}
+	a.Subplan = scan
+	if len(scan.Zip) == 1 {
+		a.Subplan = scan.Zip[0]
+	}
+	at := len(a.Child.Schema().Columns)
+	q.node = a
+	return at
+}

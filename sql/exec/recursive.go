@@ -1,0 +1,79 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// recursiveOp finds rows level by level.
+type recursiveOp struct {
+	run   *run
+	node  *plan.RecursiveUnion
+	seen  map[string]struct{}
+	level *rowSet // rows found last
+	out   cursor
+	begun bool
+	buf   []byte
+}
+
+// Next implements Source.
+func (o *recursiveOp) Next(ctx context.Context) (*types.Batch, error) {
+	for {
+		if b := o.out.next(); b != nil {
+			return b, nil
+		}
+		n := o.node.Base
+		if o.begun {
+			if o.level.Rows == 0 {
+				return nil, nil
+			}
+			n = o.node.Step
+			o.run.state.work[o.node.ID] = o.level
+		}
+		o.begun = true
+		found, err := o.run.collect(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		fresh, err := o.fresh(found)
+		if err != nil {
+			return nil, err
+		}
+		if o.level != nil {
+			o.level.release(&o.run.state.memory)
+		}
+		o.level = found
+		o.level.Batch = *fresh
+		o.out = cursor{rows: &o.level.Batch, all: true}
+	}
+}
+
+// fresh leaves out rows that were found before.
+func (o *recursiveOp) fresh(rows *rowSet) (*types.Batch, error) {
+	if o.node.All {
+		return &rows.Batch, nil
+	}
+	var sel []int32
+	for i := range rows.Rows {
+		o.buf = appendKeys(o.buf[:0], rows.Cols, i)
+		if _, ok := o.seen[string(o.buf)]; ok {
+			continue
+		}
+		if err := o.run.state.memory.grow(int64(len(o.buf)) + 40); err != nil {
+			return nil, err
+		}
+		o.seen[string(o.buf)] = struct{}{}
+		sel = append(sel, int32(i))
+	}
+	return rows.Gather(sel), nil
+}
+
+// Close implements Source.
+func (o *recursiveOp) Close() error {
+	if o.level != nil {
+		o.level.release(&o.run.state.memory)
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package expr
+
+import "github.com/tallydb/tallydb/sql/types"
+
+// definitionFunctions show objects as text. What the catalog does not know is NULL.
+func definitionFunctions() []overload {
+	ask := func(what Definition) rowFunc {
+		return func(ec *Context, a []types.Datum) (types.Datum, error) { return defined(ec, what, a[0].Int, 0), nil }
+	}
+	column := func(what Definition) rowFunc {
+		return func(ec *Context, a []types.Datum) (types.Datum, error) {
+			return defined(ec, what, a[0].Int, int(a[1].Int)), nil
+		}
+	}
+	return []overload{
+		fn("pg_get_indexdef(oid) text", "definition of an index", ask(IndexDefinition)).stable(),
+		fn("pg_get_indexdef(oid,int4,bool) text", "definition of an index or of its column", column(IndexDefinition)).stable(),
+		fn("pg_get_constraintdef(oid) text", "definition of a constraint", ask(ConstraintDefinition)).stable(),
+		fn("pg_get_constraintdef(oid,bool) text", "definition of a constraint", ask(ConstraintDefinition)).stable(),
+		fn("pg_get_function_arguments(oid) text", "arguments of a function", ask(FunctionArguments)).stable(),
+		fn("pg_get_function_identity_arguments(oid) text", "arguments of a function", ask(FunctionArguments)).stable(),
+		fn("pg_get_function_result(oid) text", "result of a function", ask(FunctionResult)).stable(),
+		fn("obj_description(oid) text", "comment on an object", ask(Description)).stable(),
+		fn("obj_description(oid,name) text", "comment on an object", ask(Description)).stable(),
+		fn("col_description(oid,int4) text", "comment on a column", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			if a[1].Int == 0 {
+				return types.NullOf(types.Of(types.Text)), nil
+			}
+			return defined(ec, Description, a[0].Int, int(a[1].Int)), nil
+		}).stable(),
+	}
+}
+
+func defined(ec *Context, what Definition, oid int64, sub int) types.Datum {
+	if d, ok := ec.Catalog.(Definer); ok {
+		if s, ok := d.Define(what, uint32(oid), sub); ok {
+			return types.TextDatum(s)
+		}
+	}
+	return types.NullOf(types.Of(types.Text))
+}

@@ -1,0 +1,175 @@
+package pgcatalog
+
+import (
+	"strings"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Numbers of PostgreSQL that rows name.
+const (
+	heapOID, btreeOID                  = 2, 403
+	internalLanguageOID                = 12
+	defaultCollationOID, cCollationOID = 100, 950
+	utf8                               = 6
+	defaultTablespaceOID               = 1663
+)
+
+func fillNamespaces(w *writer) {
+	w.columns("oid nspname")
+	w.always("nspowner", ownerOID)
+	for _, s := range schemaNames {
+		w.add(schemaOIDs[s], s)
+	}
+}
+
+var schemaNames = []string{"pg_catalog", catalog.PublicSchema, "information_schema", "tally_catalog"}
+
+func fillAccessMethods(w *writer) {
+	w.columns("oid amname amtype amhandler")
+	w.add(heapOID, "heap", "t", 3)
+	w.add(btreeOID, "btree", "i", 330)
+}
+
+func fillLanguages(w *writer) {
+	w.columns("oid lanname lanpltrusted")
+	w.always("lanowner", ownerOID)
+	w.add(internalLanguageOID, "internal", false)
+	w.add(14, "sql", true)
+}
+
+func fillCollations(w *writer) {
+	w.columns("oid collname collprovider collcollate collctype")
+	w.always("collnamespace", pgCatalogOID, "collowner", ownerOID, "collencoding", -1, "collisdeterministic", true)
+	w.add(defaultCollationOID, "default", "d", nil, nil)
+	w.add(cCollationOID, "C", "c", "C", "C")
+	w.add(951, "POSIX", "c", "POSIX", "POSIX")
+}
+
+func fillTablespaces(w *writer) {
+	w.columns("oid spcname")
+	w.always("spcowner", ownerOID)
+	w.add(defaultTablespaceOID, "pg_default")
+	w.add(1664, "pg_global")
+}
+
+// fillTimeZones lists the zones that clients offer for choice. Any name of the
+// tz database can be set.
+func fillTimeZones(w *writer) {
+	w.columns("name abbrev utc_offset is_dst")
+	for _, name := range []string{
+		"Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "America/Bogota", "America/Chicago",
+		"America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Sao_Paulo",
+		"Asia/Dhaka", "Asia/Dubai", "Asia/Ho_Chi_Minh", "Asia/Hong_Kong", "Asia/Jakarta", "Asia/Karachi", "Asia/Kolkata",
+		"Asia/Manila", "Asia/Seoul", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Etc/UTC",
+		"Europe/Berlin", "Europe/Istanbul", "Europe/London", "Europe/Madrid", "Europe/Moscow", "Europe/Paris",
+		"Europe/Rome", "Europe/Warsaw", "Pacific/Auckland", "UTC",
+	} {
+		zone, err := types.LoadZone(name)
+		if err != nil {
+			continue // not in this machine's tz database
+		}
+		// Standard time: a row may not depend on when the process started.
+		abbrev, seconds := time.Date(2024, 1, 1, 0, 0, 0, 0, zone).Zone()
+		w.add(name, abbrev, types.Span{Micros: int64(seconds) * 1_000_000}.Datum(), false)
+	}
+}
+
+func (c *Catalog) database() string {
+	if c.cfg.Snapshot == nil {
+		return ""
+	}
+	return c.cfg.Snapshot.Database
+}
+
+func fillDatabases(c *Catalog, w *writer) {
+	w.columns("oid datname")
+	w.always("datdba", ownerOID, "encoding", utf8, "datlocprovider", "c", "datallowconn", true, "datconnlimit", -1,
+		"dattablespace", defaultTablespaceOID, "datcollate", "C.UTF-8", "datctype", "C.UTF-8")
+	for i, name := range c.cfg.Databases {
+		w.add(firstDatabase+i, name)
+	}
+}
+
+func (c *Catalog) databaseOID() any {
+	for i, name := range c.cfg.Databases {
+		if name == c.database() {
+			return firstDatabase + i
+		}
+	}
+	return nil
+}
+
+func fillDatabaseStats(c *Catalog, w *writer) {
+	w.columns("datid datname")
+	for i, name := range c.cfg.Databases {
+		w.add(firstDatabase+i, name)
+	}
+}
+
+func fillAuthID(c *Catalog, w *writer) {
+	w.columns("oid rolname")
+	w.always("rolsuper", true, "rolinherit", true, "rolcreaterole", true, "rolcreatedb", true, "rolcanlogin", true,
+		"rolreplication", true, "rolbypassrls", true, "rolconnlimit", -1)
+	w.add(ownerOID, c.cfg.User)
+}
+
+func fillRoles(c *Catalog, w *writer) {
+	fillAuthID(c, w)
+	// pg_roles is pg_authid without the password.
+}
+
+func fillUsers(c *Catalog, w *writer) {
+	w.columns("usename usesysid usecreatedb usesuper userepl usebypassrls passwd")
+	w.add(c.cfg.User, ownerOID, true, true, true, true, "********")
+}
+
+func (c *Catalog) settings() []Setting {
+	if c.cfg.Settings == nil {
+		return nil
+	}
+	return c.cfg.Settings()
+}
+
+func fillSettings(c *Catalog, w *writer) {
+	w.columns("name setting short_desc context vartype boot_val reset_val source category")
+	w.always("pending_restart", false)
+	for _, s := range c.settings() {
+		context, source, kind := "user", "session", "string"
+		if s.ReadOnly {
+			context = "internal"
+		}
+		if s.Value == s.Initial {
+			source = "default"
+		}
+		if s.Initial == "on" || s.Initial == "off" {
+			kind = "bool"
+		} else if isNumber(s.Initial) {
+			kind = "integer"
+		}
+		w.add(s.Name, s.Value, s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
+	}
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func fillActivity(c *Catalog, w *writer) {
+	if c.cfg.Activity == nil {
+		return
+	}
+	w.columns("datid datname pid usesysid usename application_name client_addr client_port backend_start query_start state query")
+	w.always("backend_type", "client backend")
+	for _, a := range c.cfg.Activity() {
+		w.add(c.databaseOID(), a.Database, a.ProcessID, ownerOID, a.User, a.Application, orNull(a.ClientAddress), a.ClientPort,
+			timeOrNull(a.BackendStart), timeOrNull(a.QueryStart), a.State, a.Query)
+	}
+}
+
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,90 @@
+package pgcatalog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/stream/eventtime"
+)
+
+// about is the comment on a relation.
+func (c *Catalog) about(r *catalog.Relation) string {
+	switch r.Kind {
+	case catalog.KindStream:
+		text := fmt.Sprintf("Stream of %d partitions", r.Stream.Options.Partitions)
+		if i := r.Stream.TimeColumn; i >= 0 {
+			text += fmt.Sprintf(", event time %s, watermark %s behind", r.Columns[i].Name, span(r.Stream.WatermarkDelay))
+		}
+		return text + "."
+	case catalog.KindContinuousView:
+		text := "Continuous view"
+		if s := c.cfg.Snapshot.ByID(r.ContinuousView.Stream); s != nil {
+			text += " over stream " + s.Name
+		}
+		if l := r.ContinuousView.AllowedLateness; l > 0 {
+			text += ", accepts events up to " + span(l) + " late"
+		}
+		return text + "."
+	}
+	return ""
+}
+
+// options are the WITH options of a relation as name=value.
+func options(r *catalog.Relation) []string {
+	var out []string
+	add := func(name, value string) { out = append(out, name+"="+value) }
+	switch {
+	case r.Stream != nil:
+		o := &r.Stream.Options
+		add("partitions", fmt.Sprint(o.Partitions))
+		if len(o.PartitionKey) > 0 {
+			add("partition_key", columnNames(r, o.PartitionKey))
+		}
+		if len(o.DedupKey) > 0 {
+			add("dedup_key", columnNames(r, o.DedupKey))
+			add("dedup_horizon", span(o.DedupHorizon))
+		}
+		if o.SourceKey >= 0 && o.SourceKey < len(r.Columns) {
+			add("source_key", r.Columns[o.SourceKey].Name)
+		}
+		for _, d := range []struct {
+			name  string
+			value time.Duration
+		}{{"idle_timeout", o.IdleTimeout}, {"max_future_skew", o.MaxFutureSkew}, {"retention", o.Retention}} {
+			if d.value > 0 {
+				add(d.name, d.value.String())
+			}
+		}
+		if o.RejectBadRows {
+			add("on_bad_row", "reject")
+		}
+	case r.ContinuousView != nil:
+		v := r.ContinuousView
+		if v.AllowedLateness > 0 {
+			add("allowed_lateness", span(v.AllowedLateness))
+		}
+		if v.Early > 0 {
+			add("early", v.Early.String())
+		}
+		if v.MaxGroups > 0 {
+			add("max_groups", fmt.Sprint(v.MaxGroups))
+		}
+		if v.MaxStaleness > 0 {
+			add("max_staleness", v.MaxStaleness.String())
+		}
+	}
+	return out
+}
+
+func columnNames(r *catalog.Relation, columns []int) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = r.Columns[c].Name
+	}
+	return strings.Join(names, ",")
+}
+
+// span shows an event-time duration as Go does: "1m30s".
+func span(d eventtime.Duration) string { return (time.Duration(d) * time.Microsecond).String() }

@@ -1,0 +1,157 @@
+package pgcatalog
+
+import (
+	"strconv"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+func fillCatalogName(c *Catalog, w *writer) {
+	w.columns("catalog_name")
+	w.add(c.database())
+}
+
+func fillSchemata(c *Catalog, w *writer) {
+	w.columns("schema_name")
+	w.always("catalog_name", c.database(), "schema_owner", c.cfg.User)
+	for _, s := range schemaNames {
+		w.add(s)
+	}
+}
+
+func fillCharacterSets(c *Catalog, w *writer) {
+	w.columns("character_set_name character_repertoire form_of_use default_collate_catalog")
+	w.add("UTF8", "UCS", "UTF8", c.database())
+}
+
+func fillInfoCollations(c *Catalog, w *writer) {
+	w.columns("collation_name")
+	w.always("collation_catalog", c.database(), "collation_schema", "pg_catalog", "pad_attribute", "NO PAD")
+	for _, n := range []string{"default", "C", "POSIX"} {
+		w.add(n)
+	}
+}
+
+func fillApplicableRoles(*Catalog, *writer) {}
+
+func fillEnabledRoles(c *Catalog, w *writer) {
+	w.columns("role_name")
+	w.add(c.cfg.User)
+}
+
+// insertable reports whether clients can write to an object.
+func (o *object) insertable() bool {
+	return o.relation != nil && (o.relation.Kind == catalog.KindTable || o.relation.Kind == catalog.KindStream)
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+func fillTables(c *Catalog, w *writer) {
+	w.columns("table_schema table_name table_type is_insertable_into")
+	w.always("table_catalog", c.database(), "is_typed", "NO")
+	kinds := map[string]string{"r": "BASE TABLE", "v": "VIEW"}
+	for _, t := range definitions().list {
+		w.add(t.schema, t.name, kinds[t.kind], "NO")
+	}
+	for _, o := range c.relations() {
+		w.add(o.schema, o.name, kinds[o.kind], yesNo(o.insertable()))
+	}
+}
+
+func fillInfoViews(c *Catalog, w *writer) {
+	w.columns("table_schema table_name view_definition")
+	w.always("table_catalog", c.database(), "check_option", "NONE", "is_updatable", "NO", "is_insertable_into", "NO",
+		"is_trigger_updatable", "NO", "is_trigger_deletable", "NO", "is_trigger_insertable_into", "NO")
+	for _, t := range definitions().list {
+		if t.kind == "v" {
+			w.add(t.schema, t.name, nil)
+		}
+	}
+	for _, o := range c.relations() {
+		if o.kind == "v" {
+			w.add(o.schema, o.name, o.body())
+		}
+	}
+}
+
+func fillColumns(c *Catalog, w *writer) {
+	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier " + dataTypeColumns)
+	w.always("table_catalog", c.database(), "udt_catalog", c.database(), "udt_schema", "pg_catalog", "is_self_referencing", "NO",
+		"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER")
+	row := func(schema, table string, i int, col types.Column, byDefault any, updatable bool) {
+		w.add(append([]any{
+			schema, table, col.Name, i + 1, byDefault, yesNo(!col.NotNull), yesNo(updatable), strconv.Itoa(i + 1),
+		}, dataType(col.Type)...)...)
+	}
+	for _, t := range definitions().list {
+		for i, col := range t.columns[:t.shown] {
+			row(t.schema, t.name, i, col, nil, false)
+		}
+	}
+	for _, o := range c.relations() {
+		for i, col := range o.columns {
+			var byDefault any
+			if o.table != nil {
+				if sql, ok := o.table.Table.Defaults[i]; ok {
+					byDefault = sql
+				}
+			}
+			row(o.schema, o.name, i, col, byDefault, o.insertable() && col.Role == types.RoleData)
+		}
+	}
+}
+
+// dataTypeColumns are the columns that dataType fills.
+const dataTypeColumns = `data_type udt_name character_maximum_length character_octet_length numeric_precision
+	numeric_precision_radix numeric_scale datetime_precision`
+
+// dataType describes a type as the standard wants it.
+func dataType(t types.Type) []any {
+	var name, udt string
+	if info, ok := types.Lookup(t.OID); ok {
+		name, udt = info.SQLName, info.Name
+		if info.Category == 'A' && info.Array == 0 && t.OID != types.Int2Vector && t.OID != types.OidVector || info.Name[0] == '_' {
+			name = "ARRAY"
+		}
+	}
+	var length, octets, precision, radix, scale, fraction any
+	switch t.OID {
+	case types.Text:
+		octets = 1 << 30
+	case types.Varchar, types.Bpchar:
+		octets = 1 << 30
+		if m := t.Modifier(); m >= 4 {
+			length, octets = int(m-4), int(m-4)*4
+		}
+	case types.Int2:
+		precision, radix, scale = 16, 2, 0
+	case types.Int4:
+		precision, radix, scale = 32, 2, 0
+	case types.Int8:
+		precision, radix, scale = 64, 2, 0
+	case types.Float4:
+		precision, radix = 24, 2
+	case types.Float8:
+		precision, radix = 53, 2
+	case types.Numeric:
+		radix = 10
+		if t.Modifier() >= 0 {
+			p, s := t.NumericLimits()
+			precision, scale = p, s
+		}
+	case types.Date:
+		fraction = 0
+	case types.Time, types.Timestamp, types.Timestamptz, types.Interval:
+		fraction = 6
+		if m := t.Modifier(); m >= 0 && m <= 6 {
+			fraction = int(m)
+		}
+	}
+	return []any{name, udt, length, octets, precision, radix, scale, fraction}
+}

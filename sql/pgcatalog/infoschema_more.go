@@ -1,0 +1,107 @@
+package pgcatalog
+
+import (
+	"strconv"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// eachKeyColumn calls row for each column of each primary key; position is from 1.
+func (c *Catalog) eachKeyColumn(row func(r *catalog.Relation, column string, position int)) {
+	for _, r := range c.keyed() {
+		for i, k := range r.Table.PrimaryKey {
+			row(r, r.Columns[k].Name, i+1)
+		}
+	}
+}
+
+func fillTableConstraints(c *Catalog, w *writer) {
+	w.columns("constraint_schema constraint_name table_schema table_name constraint_type")
+	w.always("constraint_catalog", c.database(), "table_catalog", c.database(), "is_deferrable", "NO", "initially_deferred", "NO",
+		"enforced", "YES")
+	for _, r := range c.keyed() {
+		w.add(r.Schema, r.Name+"_pkey", r.Schema, r.Name, "PRIMARY KEY")
+	}
+	for _, o := range c.relations() {
+		for i, col := range o.columns {
+			if col.NotNull && o.kind == "r" {
+				w.add(o.schema, notNullName(o, i), o.schema, o.name, "CHECK")
+			}
+		}
+	}
+}
+
+// notNullName is the name that PostgreSQL 15 gives a NOT NULL in the standard's views.
+func notNullName(o *object, column int) string {
+	return strconv.Itoa(int(schemaOIDs[o.schema])) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
+}
+
+func fillKeyColumns(c *Catalog, w *writer) {
+	w.columns("constraint_schema constraint_name table_schema table_name column_name ordinal_position")
+	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
+	c.eachKeyColumn(func(r *catalog.Relation, column string, position int) {
+		w.add(r.Schema, r.Name+"_pkey", r.Schema, r.Name, column, position)
+	})
+}
+
+func fillConstraintColumns(c *Catalog, w *writer) {
+	w.columns("table_schema table_name column_name constraint_schema constraint_name")
+	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
+	c.eachKeyColumn(func(r *catalog.Relation, column string, _ int) {
+		w.add(r.Schema, r.Name, column, r.Schema, r.Name+"_pkey")
+	})
+}
+
+func fillConstraintTables(c *Catalog, w *writer) {
+	w.columns("table_schema table_name constraint_schema constraint_name")
+	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
+	for _, r := range c.keyed() {
+		w.add(r.Schema, r.Name, r.Schema, r.Name+"_pkey")
+	}
+}
+
+// fillGrants says that the user may do everything that a relation allows.
+func fillGrants(c *Catalog, w *writer) {
+	w.columns("table_schema table_name privilege_type")
+	w.always("grantor", c.cfg.User, "grantee", c.cfg.User, "table_catalog", c.database(), "is_grantable", "YES",
+		"with_hierarchy", "NO")
+	for _, o := range c.relations() {
+		privileges := []string{"SELECT"}
+		switch {
+		case o.table != nil:
+			privileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE"}
+		case o.insertable():
+			privileges = []string{"INSERT", "SELECT"}
+		}
+		for _, p := range privileges {
+			w.add(o.schema, o.name, p)
+		}
+	}
+}
+
+func (f *function) specificName() string { return f.name + "_" + strconv.Itoa(int(f.oid)) }
+
+func fillRoutines(c *Catalog, w *writer) {
+	w.columns("specific_name routine_name data_type type_udt_name is_deterministic is_null_call routine_definition")
+	w.always("specific_catalog", c.database(), "routine_catalog", c.database(), "type_udt_catalog", c.database(),
+		"specific_schema", "pg_catalog", "routine_schema", "pg_catalog", "type_udt_schema", "pg_catalog",
+		"routine_type", "FUNCTION", "routine_body", "EXTERNAL", "external_language", "INTERNAL", "parameter_style", "GENERAL",
+		"sql_data_access", "MODIFIES", "schema_level_routine", "YES", "security_type", "INVOKER", "dtd_identifier", "0")
+	for _, f := range scalarFunctions() {
+		t := dataType(types.Of(f.result))
+		w.add(f.specificName(), f.name, t[0], t[1], yesNo(f.volatility == "i"), yesNo(f.strict), f.source)
+	}
+}
+
+func fillParameters(c *Catalog, w *writer) {
+	w.columns("specific_name ordinal_position dtd_identifier data_type udt_name")
+	w.always("specific_catalog", c.database(), "specific_schema", "pg_catalog", "udt_catalog", c.database(),
+		"udt_schema", "pg_catalog", "parameter_mode", "IN", "is_result", "NO", "as_locator", "NO")
+	for _, f := range scalarFunctions() {
+		for i, a := range f.args {
+			t := dataType(types.Of(a))
+			w.add(f.specificName(), i+1, strconv.Itoa(i+1), t[0], t[1])
+		}
+	}
+}

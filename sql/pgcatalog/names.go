@@ -1,0 +1,220 @@
+package pgcatalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// RelationOID implements expr.Catalog.
+func (c *Catalog) RelationOID(name string, path []string) (uint32, bool) {
+	schema, rest := splitName(name)
+	schemas := []string{schema}
+	if schema == "" {
+		schemas = path
+		if len(path) == 0 {
+			schemas = []string{catalog.PublicSchema}
+		}
+		if !slices.Contains(path, "pg_catalog") {
+			schemas = append([]string{"pg_catalog"}, schemas...)
+		}
+	}
+	for _, s := range schemas {
+		if c.cfg.Snapshot != nil {
+			if r := c.cfg.Snapshot.ByName(s, rest); r != nil {
+				return uint32(r.ID), true
+			}
+		}
+		if t := definitions().byName[s+"."+rest]; t != nil {
+			return t.oid, true
+		}
+		for _, o := range c.objects() {
+			if o.relation == nil && o.schema == s && o.name == rest {
+				return o.oid, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// splitName splits a possibly quoted, possibly qualified name; what is not quoted
+// is folded to lower case.
+func splitName(name string) (schema, rest string) {
+	var parts []string
+	var part strings.Builder
+	quoted := false
+	for i := 0; i < len(name); i++ {
+		switch ch := name[i]; {
+		case ch == '"' && quoted && i+1 < len(name) && name[i+1] == '"':
+			part.WriteByte('"')
+			i++
+		case ch == '"':
+			quoted = !quoted
+		case ch == '.' && !quoted:
+			parts = append(parts, part.String())
+			part.Reset()
+		case !quoted && ch >= 'A' && ch <= 'Z':
+			part.WriteByte(ch + 'a' - 'A')
+		default:
+			part.WriteByte(ch)
+		}
+	}
+	parts = append(parts, strings.TrimSpace(part.String()))
+	if len(parts) > 1 {
+		schema = strings.TrimSpace(parts[len(parts)-2])
+	}
+	return schema, parts[len(parts)-1]
+}
+
+// RelationName implements expr.Catalog.
+func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
+	if len(path) == 0 {
+		path = []string{catalog.PublicSchema}
+	}
+	shown := func(schema, name string) (string, bool) {
+		q := ast.QuoteIdentifier(name)
+		if schema != "pg_catalog" && !slices.Contains(path, schema) {
+			q = ast.QuoteIdentifier(schema) + "." + q
+		}
+		return q, true
+	}
+	if t := definitions().byOID[oid]; t != nil {
+		return shown(t.schema, t.name)
+	}
+	if c.cfg.Snapshot != nil {
+		if r := c.cfg.Snapshot.ByID(id.Relation(oid)); r != nil {
+			return shown(r.Schema, r.Name)
+		}
+	}
+	for _, o := range c.objects() {
+		if o.oid == oid {
+			return shown(o.schema, o.name)
+		}
+	}
+	return "", false
+}
+
+// ViewDefinition implements expr.Catalog.
+func (c *Catalog) ViewDefinition(oid uint32) (string, bool) {
+	if c.cfg.Snapshot == nil {
+		return "", false
+	}
+	r := c.cfg.Snapshot.ByID(id.Relation(oid))
+	if r == nil {
+		return "", false
+	}
+	body, ok := viewBody(r)
+	return body, ok
+}
+
+func viewBody(r *catalog.Relation) (string, bool) {
+	switch {
+	case r.View != nil:
+		return " " + strings.TrimSuffix(strings.TrimSpace(r.View.SQL), ";") + ";", true
+	case r.ContinuousView != nil:
+		return " " + strings.TrimSuffix(strings.TrimSpace(r.ContinuousView.SQL), ";") + ";", true
+	}
+	return "", false
+}
+
+// Define implements expr.Definer.
+func (c *Catalog) Define(what expr.Definition, oid uint32, sub int) (string, bool) {
+	switch what {
+	case expr.IndexDefinition, expr.ConstraintDefinition:
+		return c.defineKey(what, oid, sub)
+	case expr.FunctionArguments, expr.FunctionResult:
+		f := c.function(oid)
+		switch {
+		case f == nil:
+			return "", false
+		case what == expr.FunctionArguments:
+			return f.arguments(), true
+		}
+		return types.Of(f.result).String(), true
+	case expr.RoleName:
+		if oid == ownerOID {
+			return c.cfg.User, true
+		}
+		return "", false
+	case expr.Description:
+		return c.description(oid, sub)
+	}
+	return "", false
+}
+
+func (c *Catalog) defineKey(what expr.Definition, oid uint32, sub int) (string, bool) {
+	d, n := split(oid)
+	if d != indexOf && d != constraintOf || c.cfg.Snapshot == nil {
+		return "", false
+	}
+	r := c.cfg.Snapshot.ByID(id.Relation(n))
+	switch {
+	case r == nil || r.Table == nil:
+		return "", false
+	case what == expr.ConstraintDefinition:
+		return "PRIMARY KEY (" + keyText(r) + ")", true
+	}
+	return indexDefinition(r, sub)
+}
+
+func (c *Catalog) description(oid uint32, sub int) (string, bool) {
+	if f := c.function(oid); f != nil && sub == 0 {
+		return f.description, f.description != ""
+	}
+	for _, o := range c.relations() {
+		if o.oid != oid {
+			continue
+		}
+		if sub == 0 {
+			return o.about, o.about != ""
+		}
+		if sub <= len(o.columns) && o.columns[sub-1].Role == types.RoleEnvelope {
+			return envelopeAbout[o.columns[sub-1].Name], true
+		}
+	}
+	return "", false
+}
+
+// ObjectName implements expr.Definer.
+func (c *Catalog) ObjectName(t types.OID, oid uint32) (string, bool) {
+	switch t {
+	case types.Regproc:
+		if f := c.function(oid); f != nil {
+			return f.name, true
+		}
+	case types.Regnamespace:
+		for name, n := range schemaOIDs {
+			if n == oid {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// ObjectOID implements expr.Definer.
+func (c *Catalog) ObjectOID(t types.OID, name string) (uint32, bool) {
+	_, rest := splitName(name)
+	switch t {
+	case types.Regproc:
+		for _, f := range scalarFunctions() {
+			if f.name == rest {
+				return f.oid, true
+			}
+		}
+		for _, f := range c.aggregates() {
+			if f.name == rest {
+				return f.oid, true
+			}
+		}
+	case types.Regnamespace:
+		n, ok := schemaOIDs[rest]
+		return n, ok
+	}
+	return 0, false
+}

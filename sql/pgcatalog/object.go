@@ -1,0 +1,113 @@
+package pgcatalog
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// object is what pg_class has a row for: a user's relation, a side relation, or
+// the index of a primary key.
+type object struct {
+	oid      uint32
+	rowType  uint32 // 0: none
+	schema   string
+	name     string
+	kind     string // relkind
+	columns  []types.Column
+	about    string
+	options  []string
+	table    *catalog.Relation // of tables and their indexes
+	relation *catalog.Relation // the relation itself; nil for side relations and indexes
+}
+
+func (o *object) index() bool { return o.kind == "i" }
+
+// objects returns the user's objects by schema and name of their relation.
+func (c *Catalog) objects() []*object {
+	c.objectsOnce.Do(func() {
+		if c.cfg.Snapshot == nil {
+			return
+		}
+		for _, r := range c.cfg.Snapshot.Relations() {
+			c.objectList = append(c.objectList, c.objectsOf(r)...)
+		}
+	})
+	return c.objectList
+}
+
+// relations returns the objects that are not indexes.
+func (c *Catalog) relations() []*object {
+	var out []*object
+	for _, o := range c.objects() {
+		if !o.index() {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
+	n := uint32(r.ID)
+	o := &object{
+		oid: n, rowType: rowTypeOf.oid(n), schema: r.Schema, name: r.Name, kind: "r",
+		columns: r.Columns, about: c.about(r), options: options(r), relation: r,
+	}
+	out := []*object{o}
+	side := func(kind plan.SideKind, stream *catalog.Relation, d derived, about string) {
+		out = append(out, &object{
+			oid: d.oid(n), schema: r.Schema, name: r.Name + "__" + string(kind), kind: "v",
+			columns: plan.SideSchema(kind, stream).Columns, about: about,
+		})
+	}
+	switch r.Kind {
+	case catalog.KindTable:
+		o.table = r
+		if len(r.Table.PrimaryKey) > 0 {
+			out = append(out, indexObject(r))
+		}
+	case catalog.KindStream:
+		o.columns = withEnvelope(r.Columns)
+		side(plan.SideRejected, r, rejectedOf, "Events that stream "+r.Name+" refused, with the reason.")
+		side(plan.SideLate, r, lateOf, "Events that came too late for a view of stream "+r.Name+".")
+	case catalog.KindView:
+		o.kind = "v"
+	case catalog.KindContinuousView:
+		o.kind, o.columns = "v", withEnvelope(r.Columns)
+		if stream := c.cfg.Snapshot.ByID(r.ContinuousView.Stream); stream != nil {
+			side(plan.SideLate, stream, lateOf, "Events that came too late for view "+r.Name+".")
+			side(plan.SideErrors, stream, errorsOf, "Events on which an expression of view "+r.Name+" failed.")
+		}
+	}
+	return out
+}
+
+func indexObject(r *catalog.Relation) *object {
+	o := &object{oid: indexOf.oid(uint32(r.ID)), schema: r.Schema, name: r.Name + "_pkey", kind: "i", table: r}
+	for _, i := range r.Table.PrimaryKey {
+		o.columns = append(o.columns, r.Columns[i])
+	}
+	return o
+}
+
+// withEnvelope appends the system columns that SELECT * shows, so that tools
+// that select the listed columns have them too.
+func withEnvelope(columns []types.Column) []types.Column {
+	out := slices.Clone(columns)
+	for _, c := range plan.EnvelopeColumns() {
+		if !c.Hidden {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// envelopeAbout are the comments on the envelope's columns.
+var envelopeAbout = map[string]string{
+	"_status":       "Worst of complete, provisional, stale, degraded and partial.",
+	"_coverage":     "Covered share of the expected log ranges; 1 is all.",
+	"_error":        "Largest declared error of the row's approximate columns; 0 is exact, NULL unknown.",
+	"_staleness_ms": "How far behind accepted events the row is, in milliseconds.",
+}

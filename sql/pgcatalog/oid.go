@@ -1,0 +1,50 @@
+package pgcatalog
+
+import "github.com/tallydb/tallydb/catalog/id"
+
+// derived is a kind of object that a relation brings with it. Its number is the
+// relation's with the kind in the upper four bits, above every relation's number.
+type derived uint32
+
+const (
+	rowTypeOf derived = iota + 1
+	indexOf
+	constraintOf
+	rejectedOf
+	lateOf
+	errorsOf
+	ruleOf
+	defaultOf // the column's number is in bits 18 to 27
+)
+
+// defaultColumnBits are the bits of a default's number that hold the relation.
+const defaultColumnBits = 18
+
+func (d derived) oid(relation uint32) uint32 { return uint32(d)<<28 | relation }
+
+func defaultOID(relation id.Relation, column int) uint32 {
+	return defaultOf.oid(uint32(relation)&(1<<defaultColumnBits-1) | uint32(column&0x3ff)<<defaultColumnBits)
+}
+
+// split returns the kind and the relation's number of a derived object.
+func split(oid uint32) (derived, uint32) { return derived(oid >> 28), oid & (1<<28 - 1) }
+
+// Numbers of objects that are not in any file.
+const (
+	ownerOID      = 10 // the role that owns everything
+	firstFunction = 20_000_000
+	firstOperator = 21_000_000
+	firstCast     = 22_000_000
+	firstDatabase = 5
+)
+
+// classOID numbers the catalogs that pg_depend and pg_description name.
+const (
+	pgClassOID      = 1259
+	pgTypeOID       = 1247
+	pgProcOID       = 1255
+	pgConstraintOID = 2606
+	pgNamespaceOID  = 2615
+	pgAttrdefOID    = 2604
+	pgRewriteOID    = 2618
+)

@@ -1,0 +1,103 @@
+package pgcatalog
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Config is what the catalogs of one statement show. Functions and Runtime may
+// be nil; what they would tell is then empty.
+type Config struct {
+	Snapshot  *catalog.Snapshot
+	Registry  *agg.Registry
+	Databases []string
+	User      string
+	Settings  func() []Setting
+	Activity  func() []Activity
+	Runtime   Runtime
+	// View binds a continuous view, for what its columns guarantee.
+	View func(view *catalog.Relation) (*bind.ViewPlan, error)
+}
+
+// Catalog is the virtual tables of one statement. It is safe for concurrent use.
+type Catalog struct {
+	cfg Config
+
+	mu     sync.Mutex
+	tables map[*tableDef]*plan.VirtualTable
+	rows   map[*tableDef][]*types.Batch
+
+	objectsOnce sync.Once
+	objectList  []*object
+}
+
+var (
+	_ bind.VirtualTables = (*Catalog)(nil)
+	_ expr.Catalog       = (*Catalog)(nil)
+	_ expr.Definer       = (*Catalog)(nil)
+)
+
+// New returns the catalogs that cfg describes.
+func New(cfg Config) *Catalog { return &Catalog{cfg: cfg} }
+
+// Lookup implements bind.VirtualTables.
+func (c *Catalog) Lookup(schema, name string) *plan.VirtualTable {
+	def := definitions().byName[schema+"."+name]
+	if def == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.tables[def]; t != nil {
+		return t
+	}
+	t := &plan.VirtualTable{
+		Schema: def.schema, Name: def.name, OID: def.oid, Columns: def.columns,
+		Rows: func(ctx context.Context, _ *expr.Context) ([]*types.Batch, error) { return c.read(ctx, def) },
+	}
+	if c.tables == nil {
+		c.tables = map[*tableDef]*plan.VirtualTable{}
+	}
+	c.tables[def] = t
+	return t
+}
+
+// Names implements bind.VirtualTables.
+func (c *Catalog) Names() []string { return definitions().names }
+
+// read returns the rows of a table. A statement that reads a table twice, as
+// correlated subqueries do, computes it once and sees the same rows.
+func (c *Catalog) read(ctx context.Context, def *tableDef) ([]*types.Batch, error) {
+	c.mu.Lock()
+	rows, ok := c.rows[def]
+	c.mu.Unlock()
+	if ok {
+		return rows, nil
+	}
+	if fixed := def.fixedRows(); fixed.Rows > 0 {
+		rows = append(rows, fixed)
+	}
+	if fill := fillers[def.schema+"."+def.name]; fill != nil {
+		w := newWriter(def)
+		if err := fill(ctx, c, w); err != nil {
+			return nil, err
+		}
+		if w.batch.Rows > 0 {
+			rows = append(rows, w.batch)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rows == nil {
+		c.rows = map[*tableDef][]*types.Batch{}
+	}
+	c.rows[def] = rows
+	return rows, nil
+}

@@ -1,0 +1,249 @@
+package pgcatalog
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// function is a row of pg_proc.
+type function struct {
+	oid         uint32
+	name        string
+	kind        string // prokind
+	args        []types.OID
+	result      types.OID
+	variadic    bool
+	strict      bool
+	volatility  string
+	source      string
+	description string
+	aggregate   *agg.Function
+}
+
+var volatilities = map[expr.Volatility]string{expr.Immutable: "i", expr.Stable: "s", expr.Volatile: "v"}
+
+// scalarFunctions are the functions of expressions and those that types name.
+var scalarFunctions = sync.OnceValue(func() []*function {
+	var out []*function
+	for i, f := range expr.Functions() {
+		p := &function{
+			oid: firstFunction + uint32(i), name: f.Name, kind: "f", result: f.Result.OID, variadic: f.Variadic,
+			strict: f.Strict, volatility: volatilities[f.Volatility], source: f.Name, description: f.Description,
+		}
+		for _, a := range f.Args {
+			p.args = append(p.args, a.OID)
+		}
+		out = append(out, p)
+	}
+	return append(out, ioFunctions()...)
+})
+
+func ioFunctions() []*function {
+	seen := map[uint32]bool{0: true}
+	var out []*function
+	for _, io := range typeIOs() {
+		for _, f := range io {
+			if seen[f.oid] {
+				continue
+			}
+			seen[f.oid] = true
+			// Text stands for cstring and bytea for internal.
+			args, result := []types.OID{types.Text}, f.typ
+			switch f.use {
+			case 1:
+				args, result = []types.OID{f.typ}, types.Text
+			case 2:
+				args = []types.OID{types.Bytea}
+			case 3:
+				args, result = []types.OID{f.typ}, types.Bytea
+			}
+			out = append(out, &function{
+				oid: f.oid, name: f.name, kind: "f", args: args, result: result, strict: true, volatility: "s", source: f.name,
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b *function) int { return int(a.oid) - int(b.oid) })
+	return out
+}
+
+// functionByOID and functionByName serve regproc.
+var functionByOID = sync.OnceValue(func() map[uint32]*function {
+	m := map[uint32]*function{}
+	for _, f := range scalarFunctions() {
+		m[f.oid] = f
+	}
+	return m
+})
+
+// aggregateCache holds the aggregates of a registry, which is only read.
+var aggregateCache sync.Map // *agg.Registry → []*function
+
+func (c *Catalog) aggregates() []*function {
+	r := c.cfg.Registry
+	if r == nil {
+		return nil
+	}
+	if list, ok := aggregateCache.Load(r); ok {
+		return list.([]*function) //nolint:forcetypeassert // nothing else is stored
+	}
+	var out []*function
+	for _, name := range r.Names() {
+		f := r.Lookup(name)
+		for _, s := range signatures(f) {
+			out = append(out, &function{
+				name: name, kind: "a", args: s.args, result: s.result, volatility: "i",
+				source: "aggregate_dummy", description: f.Signature, aggregate: f,
+			})
+		}
+	}
+	for i, f := range out {
+		f.oid = firstFunction + uint32(len(scalarFunctions())+i)
+	}
+	aggregateCache.Store(r, out)
+	return out
+}
+
+type signature struct {
+	args   []types.OID
+	result types.OID
+}
+
+// probes are the argument types that aggregates are asked for.
+var probes = []types.OID{
+	types.Int2, types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric, types.Text, types.Varchar, types.Bool,
+	types.Date, types.Timestamp, types.Timestamptz, types.Interval, types.UUID, types.Bytea, types.JSONB,
+}
+
+// signatures finds out by asking which arguments an aggregate takes: none, one
+// value, and one value with a parameter.
+func signatures(f *agg.Function) []signature {
+	half, five := types.FloatDatum(0.5), types.IntDatum(types.Int4, 5)
+	comma := types.TextDatum(",")
+	tails := []*types.Datum{nil, &half, &five, &comma}
+	var out []signature
+	if s, ok := bindAs(f, nil, nil); ok {
+		out = append(out, s)
+	}
+	for _, tail := range tails {
+		var found []signature
+		for _, p := range probes {
+			args, consts := []types.OID{p}, []*types.Datum{nil}
+			if tail != nil {
+				args, consts = append(args, tail.Type.OID), append(consts, tail)
+			}
+			if s, ok := bindAs(f, args, consts); ok {
+				found = append(found, s)
+			}
+		}
+		out = append(out, general(found)...)
+		if len(found) > 0 {
+			return out
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, signature{args: []types.OID{types.Any}, result: types.Any})
+	}
+	return out
+}
+
+func bindAs(f *agg.Function, args []types.OID, consts []*types.Datum) (signature, bool) {
+	in := make([]types.Type, len(args))
+	for i, a := range args {
+		in[i] = types.Of(a)
+	}
+	b, err := f.Bind(in, consts)
+	if err != nil || b.Final == nil {
+		return signature{}, false
+	}
+	return signature{args, b.Final.Type().OID}, true
+}
+
+// general replaces signatures for all types that have one result by one for any.
+func general(found []signature) []signature {
+	if len(found) < len(probes) {
+		return found
+	}
+	for _, s := range found {
+		if s.result != found[0].result {
+			return found
+		}
+	}
+	args := slices.Clone(found[0].args)
+	args[0] = types.Any
+	return []signature{{args, found[0].result}}
+}
+
+const procColumns = `oid proname pronargs prorettype proargtypes provariadic prokind proisstrict provolatile prosrc prolang`
+
+func startFunctions(w *writer) {
+	w.columns(procColumns)
+	w.always("pronamespace", pgCatalogOID, "proowner", ownerOID, "procost", 1.0, "proparallel", "s")
+}
+
+func addFunction(w *writer, f *function) {
+	args := make([]int64, len(f.args))
+	for i, a := range f.args {
+		args[i] = int64(a)
+	}
+	variadic := types.OID(0)
+	if f.variadic && len(f.args) > 0 {
+		variadic = f.args[len(f.args)-1]
+	}
+	w.add(f.oid, f.name, len(f.args), f.result, args, variadic, f.kind, f.strict, f.volatility, f.source, internalLanguageOID)
+}
+
+func fillFunctions(w *writer) {
+	startFunctions(w)
+	for _, f := range scalarFunctions() {
+		addFunction(w, f)
+	}
+}
+
+func fillAggregates(c *Catalog, w *writer) {
+	startFunctions(w)
+	for _, f := range c.aggregates() {
+		addFunction(w, f)
+	}
+}
+
+func fillAggregateDetails(c *Catalog, w *writer) {
+	w.columns("aggfnoid aggtranstype aggkind")
+	for _, f := range c.aggregates() {
+		kind := "n"
+		if strings.Contains(f.description, "WITHIN GROUP") {
+			kind = "o"
+		}
+		w.add(f.oid, types.Sketch, kind)
+	}
+}
+
+// arguments is pg_get_function_arguments' text.
+func (f *function) arguments() string {
+	if f.aggregate != nil && len(f.args) == 0 {
+		return "*"
+	}
+	parts := make([]string, len(f.args))
+	for i, a := range f.args {
+		parts[i] = types.Of(a).String()
+		if f.variadic && i == len(f.args)-1 {
+			parts[i] = "VARIADIC " + parts[i]
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// function returns a function by number.
+func (c *Catalog) function(oid uint32) *function {
+	if f := functionByOID()[oid]; f != nil {
+		return f
+	}
+	if i := int(oid) - firstFunction - len(scalarFunctions()); i >= 0 && i < len(c.aggregates()) {
+		return c.aggregates()[i]
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package pgcatalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+)
+
+// Setting is a run-time setting as pg_settings shows it.
+type Setting struct {
+	Name, Value, Initial, About string
+	ReadOnly                    bool
+}
+
+// Activity is a client's session as pg_stat_activity shows it.
+type Activity struct {
+	Database, User, Application, ClientAddress string
+	ClientPort                                 int
+	ProcessID                                  int64
+	State, Query                               string
+	BackendStart, QueryStart                   time.Time // zero: unknown
+}
+
+// Runtime tells what streams and views are doing now. The server implements it;
+// calls may wait for partitions until ctx ends.
+type Runtime interface {
+	// Partitions returns the status of every partition of a stream, in order. A
+	// partition that does not answer is listed with Answered false.
+	Partitions(ctx context.Context, stream *catalog.Relation) ([]PartitionStatus, error)
+}
+
+// PartitionStatus is what is known of a partition. What comes from its owner is
+// zero unless Answered.
+type PartitionStatus struct {
+	Partition   id.Partition
+	Base, Head  id.Offset // of the retained log
+	LogBytes    int64     // -1: unknown
+	Offline     bool
+	Answered    bool
+	Applied     id.Offset
+	Watermark   *time.Time // nil: none yet
+	AllIdle     bool
+	Sources     int
+	DedupIDs    int
+	MemoryBytes int64
+	Checkpoint  time.Time
+	// StalenessMillis is how far behind accepted events the partition is; -1 where
+	// that is unknown.
+	StalenessMillis                          int64
+	Received, Admitted, Duplicates, Rejected int64
+	Views                                    map[id.Relation]ViewStatus
+}
+
+// ViewStatus is what is known of a continuous view in a partition.
+type ViewStatus struct {
+	Applied      id.Offset
+	Live         bool // false while it reads history
+	Rows         int64
+	Late, Errors int64
+	OpenGroups   int64
+	OpenWindows  int
+	MemoryBytes  int64
+}

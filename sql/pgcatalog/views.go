@@ -1,0 +1,63 @@
+package pgcatalog
+
+// fillTableView writes pg_tables.
+func fillTableView(c *Catalog, w *writer) {
+	w.columns("schemaname tablename tableowner hasindexes")
+	w.always("hasrules", false, "hastriggers", false, "rowsecurity", false)
+	for _, t := range definitions().list {
+		if t.kind == "r" {
+			w.add(t.schema, t.name, c.cfg.User, false)
+		}
+	}
+	for _, o := range c.relations() {
+		if o.kind == "r" {
+			w.add(o.schema, o.name, c.cfg.User, o.table != nil && len(o.table.Table.PrimaryKey) > 0)
+		}
+	}
+}
+
+// fillViewView writes pg_views.
+func fillViewView(c *Catalog, w *writer) {
+	w.columns("schemaname viewname viewowner definition")
+	for _, t := range definitions().list {
+		if t.kind == "v" {
+			w.add(t.schema, t.name, c.cfg.User, nil)
+		}
+	}
+	for _, o := range c.relations() {
+		if o.kind == "v" {
+			w.add(o.schema, o.name, c.cfg.User, o.body())
+		}
+	}
+}
+
+// body is the text of a view, or nil.
+func (o *object) body() any {
+	if o.relation == nil {
+		return nil
+	}
+	if s, ok := viewBody(o.relation); ok {
+		return s
+	}
+	return nil
+}
+
+// fillIndexView writes pg_indexes.
+func fillIndexView(c *Catalog, w *writer) {
+	w.columns("schemaname tablename indexname indexdef")
+	for _, r := range c.keyed() {
+		text, _ := indexDefinition(r, 0)
+		w.add(r.Schema, r.Name, r.Name+"_pkey", text)
+	}
+}
+
+// fillTableStats writes pg_stat_all_tables and pg_stat_user_tables: the tables
+// and streams that there are, without counts.
+func fillTableStats(c *Catalog, w *writer) {
+	w.columns("relid schemaname relname")
+	for _, o := range c.relations() {
+		if o.kind == "r" {
+			w.add(o.oid, o.schema, o.name)
+		}
+	}
+}
