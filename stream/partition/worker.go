@@ -81,6 +81,7 @@ type Worker struct {
 	waiters    []*waiter
 	clockUse   uint64
 	scratch    []byte
+	touched    uint64 // see dedup.Table.Touch
 	admitted   admitted
 	checkpoint time.Time
 
