@@ -117,7 +117,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: relationNames{s},
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: s.systemCatalog(),
 	}
 }
 

@@ -329,6 +329,11 @@ func nodeScope(n plan.Node, name, schema string, alias *ast.Alias, base bool, ct
 		return nil, err
 	}
 	s.tables[0].schema, s.tables[0].base = schema, base
+	for i, c := range n.Schema().Columns {
+		if c.Role == types.RoleData && c.Hidden { // a system column: seen when named
+			s.cols = append(s.cols, column{table: s.tables[0].name, name: c.Name, typ: c.Type, index: i, notNull: c.NotNull, hidden: true})
+		}
+	}
 	return s, nil
 }
 
