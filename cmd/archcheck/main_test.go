@@ -13,7 +13,10 @@ func TestTheTreeKeepsTheRules(t *testing.T) {
 }
 
 func TestViolations(t *testing.T) {
-	for _, c := range []struct{ from, imp string; bad bool }{
+	for _, c := range []struct {
+		from, imp string
+		bad       bool
+	}{
 		{"storage/kv", "github.com/cockroachdb/pebble/v2", false},
 		{"stream/state", "github.com/cockroachdb/pebble/v2", true},
 		{"sql/bind", module + "catalog", false},
