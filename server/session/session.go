@@ -171,7 +171,7 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 		return w.Empty()
 	}
 	for _, p := range statements {
-		if p.Params > 0 {
+		if _, prepares := p.Statement.(*ast.Prepare); p.Params > 0 && !prepares {
 			s.txn.fail()
 			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 		}

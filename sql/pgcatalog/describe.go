@@ -54,7 +54,7 @@ func options(r *catalog.Relation) []string {
 			value time.Duration
 		}{{"idle_timeout", o.IdleTimeout}, {"max_future_skew", o.MaxFutureSkew}, {"retention", o.Retention}} {
 			if d.value > 0 {
-				add(d.name, d.value.String())
+				add(d.name, clock(d.value))
 			}
 		}
 		if o.RejectBadRows {
@@ -66,13 +66,13 @@ func options(r *catalog.Relation) []string {
 			add("allowed_lateness", span(v.AllowedLateness))
 		}
 		if v.Early > 0 {
-			add("early", v.Early.String())
+			add("early", clock(v.Early))
 		}
 		if v.MaxGroups > 0 {
 			add("max_groups", fmt.Sprint(v.MaxGroups))
 		}
 		if v.MaxStaleness > 0 {
-			add("max_staleness", v.MaxStaleness.String())
+			add("max_staleness", clock(v.MaxStaleness))
 		}
 	}
 	return out
@@ -86,5 +86,21 @@ func columnNames(r *catalog.Relation, columns []int) string {
 	return strings.Join(names, ",")
 }
 
-// span shows an event-time duration as Go does: "1m30s".
-func span(d eventtime.Duration) string { return (time.Duration(d) * time.Microsecond).String() }
+// span shows a length of event time in its largest whole unit: "90 seconds".
+func span(d eventtime.Duration) string {
+	for _, u := range []struct {
+		size eventtime.Duration
+		name string
+	}{{eventtime.Day, "day"}, {eventtime.Hour, "hour"}, {eventtime.Minute, "minute"}, {eventtime.Second, "second"}} {
+		if d >= u.size && d%u.size == 0 {
+			if d == u.size {
+				return "1 " + u.name
+			}
+			return fmt.Sprintf("%d %ss", d/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%d milliseconds", d/eventtime.Millisecond)
+}
+
+// clock shows a length of time like span.
+func clock(d time.Duration) string { return span(eventtime.Duration(d.Microseconds())) }
