@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/distsql/fragment"
@@ -230,6 +231,9 @@ func (m *merger) aggColumns(l *plan.OutputLayout, i int, cols map[int]*types.Vec
 	}
 	cols[l.Lo[i]], cols[l.Hi[i]] = bounds.Lo, bounds.Hi
 	m.errors = append(m.errors, bounds.Error)
+	if !slices.Contains(m.scan.Columns, l.State[i]) {
+		return nil // portable states are large, and read by combine() only
+	}
 	st := types.NewVector(types.Of(types.Sketch), n)
 	var buf []byte
 	for g := range n {
