@@ -28,7 +28,7 @@ func nameDatum(s string) (types.Datum, error) {
 func (ec *Context) currentSchemas() []string {
 	var out []string
 	for _, s := range ec.SearchPath {
-		if s == "$user" || s == "pg_catalog" {
+		if s == "$user" || s == "pg_catalog" || !ec.hasSchema(s) {
 			continue
 		}
 		out = append(out, s)
@@ -37,6 +37,17 @@ func (ec *Context) currentSchemas() []string {
 		out = []string{"public"}
 	}
 	return out
+}
+
+// hasSchema reports whether a schema of the search path exists; one that does
+// not, such as the user's own, is passed over.
+func (ec *Context) hasSchema(name string) bool {
+	d, ok := ec.Catalog.(Definer)
+	if !ok {
+		return true
+	}
+	_, ok = d.ObjectOID(types.Regnamespace, QuoteIdent(name))
+	return ok
 }
 
 // fixed returns the same value whatever the arguments.
@@ -170,13 +181,14 @@ func fixedFunctions() []overload {
 	add(nullText, "shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
 		"pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
 		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
-		"inet_server_addr() text", "inet_client_addr() text", "pg_tablespace_location(oid) text", "pg_get_function_sqlbody(oid) text")
+		"inet_server_addr() text", "inet_client_addr() text", "pg_get_function_sqlbody(oid) text")
 	add(types.NullOf(types.Of(types.Int4)), "inet_server_port() int4", "inet_client_port() int4")
 	add(zero, "pg_relation_size(regclass) int8", "pg_relation_size(regclass,text) int8", "pg_total_relation_size(regclass) int8",
 		"pg_table_size(regclass) int8", "pg_stat_get_numscans(oid) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
 		"txid_current() int8", "pg_tablespace_size(oid) int8")
 	add(types.IntDatum(types.Oid, 0), "pg_my_temp_schema() oid")
 	add(types.TextDatum("UTF8"), "getdatabaseencoding() name")
+	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
 	add(types.NullOf(types.Of(types.AclItemArray)), `acldefault("char",oid) _aclitem`)
 	add(types.NullOf(types.Of(types.Timestamptz)), "pg_postmaster_start_time() timestamptz", "pg_conf_load_time() timestamptz")
 	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")

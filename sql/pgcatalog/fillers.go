@@ -29,6 +29,7 @@ var fixedFillers = map[string]fixedFiller{
 	"pg_catalog.pg_proc":             fillFunctions,
 	"pg_catalog.pg_tablespace":       fillTablespaces,
 	"pg_catalog.pg_type":             fillTypes,
+	"pg_catalog.pg_description":      fillFunctionDescriptions,
 	"pg_catalog.pg_class":            fillSystemClasses,
 	"pg_catalog.pg_get_keywords()":   fillKeywords,
 	"pg_catalog.pg_timezone_names()": fillTimeZones,
