@@ -35,8 +35,12 @@ func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.Virtual
 			}, v)
 		},
 	}
-	for _, d := range n.catalog.Databases() {
-		cfg.Databases = append(cfg.Databases, d.Name)
+	cfg.Databases = func() []string {
+		var names []string
+		for _, d := range n.catalog.Databases() {
+			names = append(names, d.Name)
+		}
+		return names
 	}
 	if s == nil {
 		return pgcatalog.New(cfg)
@@ -48,6 +52,12 @@ func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.Virtual
 			out = append(out, pgcatalog.Setting(i))
 		}
 		return out
+	}
+	cfg.Activity = func() []pgcatalog.Activity {
+		application, _ := s.Setting("application_name")
+		return []pgcatalog.Activity{{
+			Database: t.Database.Name, User: s.User(), Application: application, ProcessID: s.ProcessID(), State: "active",
+		}}
 	}
 	return pgcatalog.New(cfg)
 }

@@ -57,6 +57,9 @@ func (s *Session) Settings() []SettingInfo {
 // User returns the name that the client gave.
 func (s *Session) User() string { return s.startup.User }
 
+// ProcessID returns the session's number, which clients cancel it by.
+func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
+
 // Parameters implements pgwire.Session.
 func (s *Session) Parameters() [][2]string {
 	s.settings.changed = nil

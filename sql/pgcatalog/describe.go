@@ -13,7 +13,7 @@ import (
 func (c *Catalog) about(r *catalog.Relation) string {
 	switch r.Kind {
 	case catalog.KindStream:
-		text := fmt.Sprintf("Stream of %d partitions", r.Stream.Options.Partitions)
+		text := "Stream of " + count(r.Stream.Options.Partitions, "partition")
 		if i := r.Stream.TimeColumn; i >= 0 {
 			text += fmt.Sprintf(", event time %s, watermark %s behind", r.Columns[i].Name, span(r.Stream.WatermarkDelay))
 		}
@@ -93,13 +93,17 @@ func span(d eventtime.Duration) string {
 		name string
 	}{{eventtime.Day, "day"}, {eventtime.Hour, "hour"}, {eventtime.Minute, "minute"}, {eventtime.Second, "second"}} {
 		if d >= u.size && d%u.size == 0 {
-			if d == u.size {
-				return "1 " + u.name
-			}
-			return fmt.Sprintf("%d %ss", d/u.size, u.name)
+			return count(int(d/u.size), u.name)
 		}
 	}
-	return fmt.Sprintf("%d milliseconds", d/eventtime.Millisecond)
+	return count(int(d/eventtime.Millisecond), "millisecond")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // clock shows a length of time like span.
