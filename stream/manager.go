@@ -59,7 +59,7 @@ type liveStream struct {
 	done     sync.WaitGroup
 }
 
-// Errors of a manager.
+// ErrUnknownStream says that a stream was dropped, or lives elsewhere.
 var ErrUnknownStream = errors.New("stream is not on this node")
 
 // Open restores every stream of a snapshot and starts its workers.
@@ -136,6 +136,8 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 // is not offline has more than this number of records to apply.
 func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
 	return func(ctx context.Context) error {
+		poll := time.NewTicker(time.Millisecond)
+		defer poll.Stop()
 		for {
 			behind := false
 			for i, w := range s.workers {
@@ -146,7 +148,7 @@ func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) 
 				return nil
 			}
 			select {
-			case <-time.After(time.Millisecond):
+			case <-poll.C:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -278,6 +280,8 @@ func (m *Manager) CreateView(ctx context.Context, v *catalog.Relation, c partiti
 }
 
 func (s *liveStream) awaitView(ctx context.Context, view id.Relation, progress func(done, total int64)) error {
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		var done, total int64
 		for _, w := range s.workers {
@@ -295,7 +299,7 @@ func (s *liveStream) awaitView(ctx context.Context, view id.Relation, progress f
 		}
 		progress(done, total)
 		select {
-		case <-time.After(20 * time.Millisecond):
+		case <-poll.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

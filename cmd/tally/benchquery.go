@@ -25,7 +25,7 @@ type queryBench struct {
 
 // benchQueryCommand is "tally bench query".
 func benchQueryCommand() *cobra.Command {
-	b := &queryBench{ingest: ingestBench{workload: workload{ids: "bigint", perMilli: 10}, sketches: true, views: 1, dedup: true, copyRows: 10_000, connections: 2}}
+	b := &queryBench{ingest: ingestBench{workload: workload{ids: "bigint", perMilli: 1}, sketches: true, views: 1, dedup: true, copyRows: 10_000, connections: 2}}
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "Read one window of a view with all its groups, while events come in",
@@ -167,7 +167,7 @@ func queryLoop(ctx context.Context, server *child, event *atomic.Int64) (latenci
 	}
 	defer c.Close(context.WithoutCancel(ctx))
 	for ctx.Err() == nil {
-		at := epoch.Add(time.Duration(event.Load()*100) * time.Microsecond).Truncate(time.Minute)
+		at := epoch.Add(time.Duration(event.Load()*1000) * time.Microsecond).Truncate(time.Minute)
 		began := time.Now()
 		n, stale, err := readWindow(ctx, c, at)
 		if err != nil {

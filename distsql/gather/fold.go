@@ -87,7 +87,6 @@ type merger struct {
 	scan   *plan.FoldScan
 	needed []bool
 	gate   *gate
-	specs  []int // numbers of the needed states, in order
 	table  *state.Arena
 	index  map[int]int // state number → position in table.States
 	window []eventtime.Time

@@ -234,8 +234,7 @@ func (g *gate) miss(p id.Partition, reason string) {
 }
 
 // close sorts what was noted and adds it to the statement's result.
-func (g *gate) close() *envelope.Relation {
+func (g *gate) close() {
 	slices.SortFunc(g.coverage.Missing, func(a, b envelope.Missing) int { return int(a.Partition) - int(b.Partition) })
 	g.s.result.Add(g.coverage)
-	return g.coverage
 }

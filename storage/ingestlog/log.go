@@ -55,8 +55,7 @@ type Entry struct {
 type Log interface {
 	// Append makes the entries durable, all or none, and sets the Offset and
 	// AppendTime of each. It retains an attachment until every subscriber was
-	// given it. Payloads must not change until it returns. A cancelled context
-	// ends the wait, not the append.
+	// given it. Payloads must not change until it returns.
 	Append(ctx context.Context, entries []Entry) error
 	// Head returns the offset that the partition's next record will get.
 	Head(p id.StreamPartition) id.Offset

@@ -99,7 +99,7 @@ func (w *Worker) applyData(rec *ingestlog.Record) error {
 		if v.applied != rec.Offset {
 			continue // reading the retained log
 		}
-		o, err := w.foldInto(v, rec, in, a.rows)
+		o, err := w.foldInto(v, rec, in)
 		if err != nil {
 			return fmt.Errorf("view %s: %w", v.rel.Name, err)
 		}
@@ -112,8 +112,7 @@ func (w *Worker) applyData(rec *ingestlog.Record) error {
 }
 
 // foldInto folds admitted rows into a view and sets aside what it refuses.
-// numbers are the rows' numbers in the record; nil means all in order.
-func (w *Worker) foldInto(v *view, rec *ingestlog.Record, in fold.Input, numbers []int32) (rows.Outcome, error) {
+func (w *Worker) foldInto(v *view, rec *ingestlog.Record, in fold.Input) (rows.Outcome, error) {
 	v.begin()
 	if err := v.program.Run(in, v); err != nil {
 		return rows.Outcome{}, err

@@ -116,7 +116,7 @@ func Open(dir string, cfg Config) (*Log, error) {
 }
 
 // Append implements ingestlog.Log.
-func (l *Log) Append(ctx context.Context, entries []ingestlog.Entry) error {
+func (l *Log) Append(_ context.Context, entries []ingestlog.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -138,14 +138,9 @@ func (l *Log) Append(ctx context.Context, entries []ingestlog.Entry) error {
 		}
 		return err
 	}
-	select {
-	case err := <-req.done:
-		return err
-	case <-ctx.Done():
-		// The payloads belong to the committer until it is through with them.
-		<-req.done
-		return context.Cause(ctx)
-	}
+	// Not cut short when ctx ends: the payloads belong to the committer until it is
+	// through with them, and what became durable is not to be called cancelled.
+	return <-req.done
 }
 
 func (l *Log) enqueue(req *appendRequest) error {
