@@ -56,16 +56,9 @@ func (n *Node) retainPartition(ctx context.Context, t *session.Tenant, rel *cata
 	if base == head || n.log.AppendedAt(sp, base) >= oldest {
 		return nil
 	}
-	if err := w.Checkpoint(ctx); err != nil {
-		return err
-	}
-	st, err := w.Status(ctx)
+	limit, err := w.Checkpoint(ctx) // not what is applied: a crash goes back to the checkpoint
 	if err != nil {
 		return err
-	}
-	limit := st.Applied
-	for _, v := range st.Views {
-		limit = min(limit, v.Applied)
 	}
 	to := base
 	for to < limit && n.log.AppendedAt(sp, to) < oldest {

@@ -317,16 +317,22 @@ func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
 // Offline reports whether the partition is offline.
 func (w *Worker) Offline() bool { return w.offline.Load() }
 
-// Checkpoint writes a checkpoint now and makes it durable.
-func (w *Worker) Checkpoint(ctx context.Context) error {
+// Checkpoint writes a checkpoint now and makes it durable. It returns the offset
+// up to which admission and every view need the log no more.
+func (w *Worker) Checkpoint(ctx context.Context) (id.Offset, error) {
 	var err error
-	if e := w.call(ctx, func() { err = w.writeCheckpoint() }); e != nil {
-		return e
+	var covered id.Offset
+	e := w.call(ctx, func() {
+		err = w.writeCheckpoint()
+		covered = w.applied
+		for _, v := range w.views {
+			covered = min(covered, v.applied)
+		}
+	})
+	if err = errors.Join(e, err); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return err
-	}
-	return w.cfg.Store.Flush()
+	return covered, w.cfg.Store.Flush()
 }
 
 // Verdict returns the rows of a record that were not admitted. The record is
