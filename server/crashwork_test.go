@@ -18,8 +18,9 @@ import (
 
 const crashPartitions = 3
 
-// wideView folds every admitted event: its windows do not close within a test.
-// narrowView meets late rows, rows that fail, and keeps order-sensitive states.
+// wide folds every admitted event: its windows do not close within a test.
+// narrow meets late rows, rows that fail, and keeps order-sensitive states;
+// budgeted has more groups than it may keep.
 var crashSchema = []string{
 	fmt.Sprintf(`CREATE STREAM events (id bigint, key text, source text, usr text, value bigint, share double precision, at timestamptz,
 		WATERMARK FOR at AS at - INTERVAL '5 seconds')
@@ -28,6 +29,7 @@ var crashSchema = []string{
 		SELECT key, window_start, window_end, count(*) AS n, sum(value) AS total, min(value) AS low, max(value) AS high
 		FROM TUMBLE(events, at, INTERVAL '1 minute') GROUP BY key, window_start, window_end`,
 	`CREATE CONTINUOUS VIEW narrow AS ` + narrowBody,
+	`CREATE CONTINUOUS VIEW budgeted WITH (max_groups = 12) AS SELECT usr, tumble(at, INTERVAL '20 seconds'), count(*) AS n FROM events GROUP BY 1, 2`,
 }
 
 const narrowBody = `SELECT key, window_start, window_end, count(*) AS n, sum(100 / value) AS parts, sum(share) AS share, avg(share) AS mean,
