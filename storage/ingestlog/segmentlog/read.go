@@ -4,11 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 )
+
+// Partitions implements ingestlog.Log.
+func (l *Log) Partitions() []id.StreamPartition {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return slices.Collect(maps.Keys(l.partitions))
+}
 
 // Head implements ingestlog.Log.
 func (l *Log) Head(sp id.StreamPartition) id.Offset {
