@@ -3,6 +3,7 @@ package partition
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,11 +35,17 @@ type view struct {
 	program  *fold.Program
 	lateness eventtime.Duration
 
-	birth    id.Offset          // first offset that the view reads
-	applied  id.Offset          // next record to fold
-	tracker  *watermark.Tracker // its own, while it reads the retained log; nil when live
-	counters ViewCounters
-	degraded map[eventtime.Time]int64 // rows that failed, by window
+	birth   id.Offset          // first offset that the view reads
+	applied id.Offset          // next record to fold
+	tracker *watermark.Tracker // its own, while it reads the retained log; nil when live
+	// A view born over trimmed history cannot know the watermark at its birth. Its
+	// own begins there and is replaced, at the offset where admission was when the
+	// view was made, by what admission's was; both are kept with the view's state,
+	// so that its rows are judged the same ever after (L-2).
+	join        id.Offset
+	joinTracker []byte
+	counters    ViewCounters
+	degraded    map[eventtime.Time]int64 // rows that failed, by window
 
 	arenas map[eventtime.Time]*state.Arena // open windows, and closed ones not yet checkpointed
 	stored map[eventtime.Time]storedWindow // open windows that are not in memory
@@ -219,14 +226,20 @@ func (w *Worker) addView(rel *catalog.Relation, c Compiled) error {
 		return nil
 	}
 	v := w.newView(rel, c)
-	if err := v.restore(); err != nil {
+	known, err := v.restore()
+	if err != nil {
 		return err
 	}
+	w.views = append(w.views, v)
 	if v.applied < w.applied && v.tracker == nil {
 		v.tracker = watermark.New(w.trackerConfig())
 	}
-	w.views = append(w.views, v)
-	return nil
+	if known || v.birth == 0 || v.applied >= w.applied {
+		return nil
+	}
+	v.join, v.joinTracker = w.applied, w.tracker.Append(nil)
+	w.changed = true
+	return errors.Join(w.writeCheckpoint(), w.cfg.Store.Flush())
 }
 
 // OpenView is AddView before Run was started.
@@ -273,6 +286,9 @@ func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
 			continue
 		}
 		to := min(w.applied, v.applied+replayRecords)
+		if v.applied < v.join {
+			to = min(to, v.join)
+		}
 		err := w.cfg.Log.Read(ctx, w.cfg.Partition, v.applied, to, func(rec *ingestlog.Record) error {
 			if err := w.backfillRecord(v, rec); err != nil {
 				return fmt.Errorf("view %s, offset %d: %w", v.rel.Name, rec.Offset, err)
@@ -283,6 +299,12 @@ func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
 		})
 		if err != nil {
 			return true, err
+		}
+		if v.applied == v.join {
+			if v.tracker, err = watermark.Decode(w.trackerConfig(), v.joinTracker); err != nil {
+				return true, err
+			}
+			v.join, v.joinTracker = 0, nil
 		}
 		if v.applied == w.applied {
 			v.tracker = nil // live from here on

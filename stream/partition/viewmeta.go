@@ -3,6 +3,7 @@ package partition
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/stream/eventtime"
@@ -12,8 +13,8 @@ import (
 const viewMetaVersion = 2
 
 // appendMeta appends the view's progress: version, applied, counters, degraded
-// windows, open windows with their numbers of groups, and the tracker while it
-// reads the retained log.
+// windows, open windows with their numbers of groups, the join, and the tracker
+// while it reads the retained log.
 func (v *view) appendMeta(dst []byte) []byte {
 	le := binary.LittleEndian
 	dst = append(dst, viewMetaVersion)
@@ -33,22 +34,25 @@ func (v *view) appendMeta(dst []byte) []byte {
 		dst = le.AppendUint64(dst, uint64(w.window.End))
 		dst = le.AppendUint64(dst, uint64(w.groups))
 	}
+	dst = le.AppendUint64(dst, uint64(v.join))
+	dst = le.AppendUint32(dst, uint32(len(v.joinTracker)))
+	dst = append(dst, v.joinTracker...)
 	if v.tracker != nil {
 		dst = v.tracker.Append(dst)
 	}
 	return dst
 }
 
-// restore reads the view's progress, if it has any.
-func (v *view) restore() error {
-	b, ok, err := v.worker.cfg.Store.Get(v.keys.ViewMeta())
-	if err != nil || !ok {
-		return err
+// restore reads the view's progress; known is false if it has none.
+func (v *view) restore() (known bool, err error) {
+	b, known, err := v.worker.cfg.Store.Get(v.keys.ViewMeta())
+	if err != nil || !known {
+		return false, err
 	}
 	if err := v.decodeMeta(b); err != nil {
-		return fmt.Errorf("view %s: %w", v.rel.Name, err)
+		return false, fmt.Errorf("view %s: %w", v.rel.Name, err)
 	}
-	return nil
+	return true, nil
 }
 
 func (v *view) decodeMeta(b []byte) error {
@@ -66,6 +70,8 @@ func (v *view) decodeMeta(b []byte) error {
 		w := eventtime.Window{Start: eventtime.Time(r.uint64()), End: eventtime.Time(r.uint64())}
 		v.stored[w.Start] = storedWindow{w, int64(r.uint64())}
 	}
+	v.join = id.Offset(r.uint64())
+	v.joinTracker = r.bytes(r.count(1))
 	if r.short {
 		return errCorruptState
 	}
@@ -106,4 +112,10 @@ func (r *metaReader) count(size int) int {
 		return 0
 	}
 	return n
+}
+
+func (r *metaReader) bytes(n int) []byte {
+	b := slices.Clone(r.rest[:n])
+	r.rest = r.rest[n:]
+	return b
 }

@@ -218,32 +218,32 @@ func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
 	if w.offline.Load() {
 		return false, nil
 	}
+	// The head is read first: what is below it and not in the queue was dropped.
+	head := w.cfg.Log.Head(w.cfg.Partition)
 	if w.held == nil {
 		select {
 		case w.held = <-w.queue:
 		default:
 		}
 	}
-	head := w.cfg.Log.Head(w.cfg.Partition)
-	if w.applied < head {
-		if w.held != nil && w.held.Offset <= w.applied {
-			rec := w.held
-			w.held = nil
-			if rec.Offset == w.applied {
-				err = w.apply(rec)
-			}
-			release(rec)
-			return true, err
+	if w.held != nil && w.held.Offset <= w.applied {
+		rec := w.held
+		w.held = nil
+		defer release(rec)
+		if rec.Offset < w.applied {
+			return true, nil // applied already, from the log
 		}
+		return true, w.apply(rec)
+	}
+	if w.applied < head {
 		to := min(head, w.applied+replayRecords)
 		if w.held != nil {
 			to = min(to, w.held.Offset)
 		}
 		return true, w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
 	}
-	if w.held != nil { // applied already, from the log
-		release(w.held)
-		w.held = nil
+	if w.held != nil {
+		return true, nil // published after the head was read
 	}
 	return w.backfill(ctx)
 }
@@ -274,7 +274,7 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
+		return w.ran(finished)
 	case <-stop:
 	case <-ctx.Done():
 	}
@@ -284,12 +284,22 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
 	}
+	return w.ran(finished)
+}
+
+// ran waits for a call, or for the worker's end, and says whether it was made.
+// A worker makes no calls after its end, so a call that was made shows then.
+func (w *Worker) ran(finished <-chan struct{}) error {
 	select {
 	case <-finished:
 		return nil
 	case <-w.done:
+	}
+	select {
+	case <-finished:
+		return nil
+	default:
 		return ErrStopped
 	}
 }
@@ -307,6 +317,9 @@ func (w *Worker) serveWaiters() {
 	clear(w.waiters[len(kept):])
 	w.waiters = kept
 }
+
+// Done is closed when the worker has ended.
+func (w *Worker) Done() <-chan struct{} { return w.done }
 
 // SetOffline stops or resumes applying and answering. Appends go on, and the
 // partition holds the stream's watermark meanwhile.
