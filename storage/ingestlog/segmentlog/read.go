@@ -10,6 +10,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/vfs"
 )
 
 // Partitions implements ingestlog.Log.
@@ -149,7 +150,10 @@ func readPayload(s *segment, loc location, buf []byte) ([]byte, error) {
 
 // Trim implements ingestlog.Log: whole segments go, oldest first, when no
 // partition needs a record in them.
+// Each is gone for good before the next goes, so that a crash leaves no gap.
 func (l *Log) Trim(sp id.StreamPartition, to id.Offset) error {
+	l.trimMu.Lock()
+	defer l.trimMu.Unlock()
 	l.mu.Lock()
 	idx := l.index(sp)
 	idx.trimTo = max(idx.trimTo, min(to, idx.head()))
@@ -168,10 +172,21 @@ func (l *Log) Trim(sp id.StreamPartition, to id.Offset) error {
 	l.mu.Unlock()
 	var errs []error
 	for _, s := range gone {
-		errs = append(errs, l.fs.Remove(l.fs.PathJoin(l.dir, s.name)))
+		if len(errs) == 0 {
+			if err := l.removeSegment(s.name); err != nil {
+				errs = append(errs, err) // the rest goes when the log is opened and trimmed again
+			}
+		}
 		s.release()
 	}
 	return errors.Join(errs...)
+}
+
+func (l *Log) removeSegment(name string) error {
+	if err := l.fs.Remove(l.fs.PathJoin(l.dir, name)); err != nil {
+		return fmt.Errorf("remove segment: %w", err)
+	}
+	return vfs.SyncDir(l.fs, l.dir)
 }
 
 func (l *Log) oldest() *segment {
