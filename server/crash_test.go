@@ -41,7 +41,7 @@ func crashesWanted(t *testing.T) int {
 // everything is sent again; and every view and every counter is what a clean run
 // over the same log makes (L-1, L-2, L-9).
 func TestL1L9CrashAnywhere(t *testing.T) {
-	const perChain = 50
+	const perChain = 24
 	wanted := crashesWanted(t)
 	var tried atomic.Int64
 	t.Run("chain", func(t *testing.T) {

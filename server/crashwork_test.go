@@ -137,7 +137,9 @@ func (w *workload) send(events []event, how func([]event) error) {
 	w.truth.ack(batch)
 }
 
-func (w *workload) copy(events []event) error { return servertest.Copy(w.c, "events", copyRows(events)) }
+func (w *workload) copy(events []event) error {
+	return servertest.Copy(w.c, "events", copyRows(events))
+}
 
 func copyRows(events []event) string {
 	var b strings.Builder
