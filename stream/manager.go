@@ -13,6 +13,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/ingest"
@@ -44,6 +45,10 @@ type Manager struct {
 	group *errgroup.Group
 	ctx   context.Context
 	stop  context.CancelFunc
+
+	// history is held for reading while a view begins at the base of a log, and
+	// for writing while logs are trimmed.
+	history sync.RWMutex
 
 	mu      sync.RWMutex
 	streams map[id.Relation]*liveStream
@@ -80,6 +85,9 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop = cancel
 	m.group, m.ctx = errgroup.WithContext(ctx)
+	if err := m.sweep(snapshot); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	for _, r := range snapshot.Relations() {
 		if r.Stream == nil {
 			continue
@@ -133,21 +141,27 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 }
 
 // admit returns the backpressure of a stream: appends wait while a partition that
-// is not offline has more than this number of records to apply.
+// is not offline has more than this number of records to apply. A partition whose
+// worker has ended will not catch up: then they fail.
 func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		poll := time.NewTicker(time.Millisecond)
 		defer poll.Stop()
 		for {
-			behind := false
+			var behind *partition.Worker
 			for i, w := range s.workers {
 				head := log.Head(id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]})
-				behind = behind || !w.Offline() && head > w.Applied()+id.Offset(maxLag)
+				if !w.Offline() && head > w.Applied()+id.Offset(maxLag) {
+					behind = w
+					break
+				}
 			}
-			if !behind {
+			if behind == nil {
 				return nil
 			}
 			select {
+			case <-behind.Done():
+				return sqlerr.New(sqlerr.IOError, "stream %q takes no more rows: %w", s.relation.Name, partition.ErrStopped)
 			case <-poll.C:
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -252,6 +266,18 @@ func (m *Manager) Pool(rel id.Relation) (*rows.Pool, error) {
 		return nil, err
 	}
 	return s.pool, nil
+}
+
+// HoldHistory keeps logs from being trimmed until release is called: from before
+// Birth is asked until the partitions keep the view.
+func (m *Manager) HoldHistory() (release func()) {
+	m.history.RLock()
+	return m.history.RUnlock
+}
+
+// LockHistory begins to trim logs, unless a view that is being created holds them.
+func (m *Manager) LockHistory() (release func(), ok bool) {
+	return m.history.Unlock, m.history.TryLock()
 }
 
 // Birth returns the first offset that a view created now reads: the base of the

@@ -2,6 +2,7 @@ package ingestlog
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 )
@@ -34,7 +35,8 @@ type Record struct {
 	Fence      id.FencingToken
 
 	// Attached is the payload in memory, handed to the subscriber in the process
-	// that appended it. It is not stored: nil on what was read back.
+	// that appended it, in place of the payload. It is not stored: nil on what was
+	// read back.
 	Attached Attachment
 }
 
@@ -43,6 +45,19 @@ type Record struct {
 type Attachment interface {
 	Retain()
 	Release()
+}
+
+// Delivered returns what a log gives a subscriber of a record: the attachment,
+// retained, or else a copy of the payload, whose memory is the appender's.
+func Delivered(r *Record) *Record {
+	rec := *r
+	if rec.Attached != nil {
+		rec.Attached.Retain()
+		rec.Payload = nil
+	} else {
+		rec.Payload = slices.Clone(rec.Payload)
+	}
+	return &rec
 }
 
 // Entry is a record and the partition that it goes to.
@@ -57,6 +72,8 @@ type Log interface {
 	// AppendTime of each. It retains an attachment until every subscriber was
 	// given it. Payloads must not change until it returns.
 	Append(ctx context.Context, entries []Entry) error
+	// Partitions returns the partitions that the log knows of, in any order.
+	Partitions() []id.StreamPartition
 	// Head returns the offset that the partition's next record will get.
 	Head(p id.StreamPartition) id.Offset
 	// Base returns the offset of the oldest record kept.

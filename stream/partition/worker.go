@@ -219,32 +219,32 @@ func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
 	if w.offline.Load() {
 		return false, nil
 	}
+	// The head is read first: what is below it and not in the queue was dropped.
+	head := w.cfg.Log.Head(w.cfg.Partition)
 	if w.held == nil {
 		select {
 		case w.held = <-w.queue:
 		default:
 		}
 	}
-	head := w.cfg.Log.Head(w.cfg.Partition)
-	if w.applied < head {
-		if w.held != nil && w.held.Offset <= w.applied {
-			rec := w.held
-			w.held = nil
-			if rec.Offset == w.applied {
-				err = w.apply(rec)
-			}
-			release(rec)
-			return true, err
+	if w.held != nil && w.held.Offset <= w.applied {
+		rec := w.held
+		w.held = nil
+		defer release(rec)
+		if rec.Offset < w.applied {
+			return true, nil // applied already, from the log
 		}
+		return true, w.apply(rec)
+	}
+	if w.applied < head {
 		to := min(head, w.applied+replayRecords)
 		if w.held != nil {
 			to = min(to, w.held.Offset)
 		}
 		return true, w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
 	}
-	if w.held != nil { // applied already, from the log
-		release(w.held)
-		w.held = nil
+	if w.held != nil {
+		return true, nil // published after the head was read
 	}
 	return w.backfill(ctx)
 }
@@ -275,7 +275,7 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
+		return w.ran(finished)
 	case <-stop:
 	case <-ctx.Done():
 	}
@@ -285,12 +285,22 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
 	}
+	return w.ran(finished)
+}
+
+// ran waits for a call, or for the worker's end, and says whether it was made.
+// A worker makes no calls after its end, so a call that was made shows then.
+func (w *Worker) ran(finished <-chan struct{}) error {
 	select {
 	case <-finished:
 		return nil
 	case <-w.done:
+	}
+	select {
+	case <-finished:
+		return nil
+	default:
 		return ErrStopped
 	}
 }
@@ -309,6 +319,9 @@ func (w *Worker) serveWaiters() {
 	w.waiters = kept
 }
 
+// Done is closed when the worker has ended.
+func (w *Worker) Done() <-chan struct{} { return w.done }
+
 // SetOffline stops or resumes applying and answering. Appends go on, and the
 // partition holds the stream's watermark meanwhile.
 func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
@@ -318,16 +331,22 @@ func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
 // Offline reports whether the partition is offline.
 func (w *Worker) Offline() bool { return w.offline.Load() }
 
-// Checkpoint writes a checkpoint now and makes it durable.
-func (w *Worker) Checkpoint(ctx context.Context) error {
+// Checkpoint writes a checkpoint now and makes it durable. It returns the offset
+// up to which admission and every view need the log no more.
+func (w *Worker) Checkpoint(ctx context.Context) (id.Offset, error) {
 	var err error
-	if e := w.call(ctx, func() { err = w.writeCheckpoint() }); e != nil {
-		return e
+	var covered id.Offset
+	e := w.call(ctx, func() {
+		err = w.writeCheckpoint()
+		covered = w.applied
+		for _, v := range w.views {
+			covered = min(covered, v.applied)
+		}
+	})
+	if err = errors.Join(e, err); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return err
-	}
-	return w.cfg.Store.Flush()
+	return covered, w.cfg.Store.Flush()
 }
 
 // Verdict returns the rows of a record that were not admitted. The record is

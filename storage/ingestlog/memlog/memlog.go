@@ -4,6 +4,7 @@ package memlog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -63,14 +64,17 @@ func (l *Log) Append(_ context.Context, entries []ingestlog.Entry) error {
 		stored.Payload, stored.Attached = slices.Clone(r.Payload), nil
 		p.records = append(p.records, stored)
 		for _, deliver := range p.deliver {
-			rec := *r
-			if rec.Attached != nil {
-				rec.Attached.Retain()
-			}
-			deliver(&rec)
+			deliver(ingestlog.Delivered(r))
 		}
 	}
 	return nil
+}
+
+// Partitions implements ingestlog.Log.
+func (l *Log) Partitions() []id.StreamPartition {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.partitions))
 }
 
 // Head implements ingestlog.Log.
