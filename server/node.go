@@ -124,7 +124,7 @@ func (n *Node) newEngine() *session.Engine {
 	agg.RegisterExact(registry)
 	sketchfn.Register(registry)
 	e := &session.Engine{
-		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather,
+		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
 		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}
