@@ -92,7 +92,8 @@ func systemFunctions() []overload {
 		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
 		fn("set_config(text,text,bool) text", "change a run-time setting", setConfig).volatile(),
 	)
-	return append(append(append(out, catalogFunctions()...), definitionFunctions()...), fixedFunctions()...)
+	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
+	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
 // catalogFunctions answer questions about types, relations and the session.
