@@ -227,7 +227,7 @@ func (n *Node) Ready() error {
 	if n.failure != nil {
 		return n.failure
 	}
-	return n.log.Failed()
+	return errors.Join(n.log.Failed(), n.store.Failed())
 }
 
 // openTenants returns the tenants by database.

@@ -63,9 +63,12 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.Seed.Derive("query"),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
-	// What is written from a partial result would lose its label.
+	// What is written from a partial result would lose its label, whatever the
+	// session's consumer accepts.
+	strict := settings
+	strict.PartialResults = envelope.PartialError
 	env.BeforeWrite = func(context.Context) error {
-		if _, failure := st.Result().Verdict(settings, false); failure != nil {
+		if _, failure := st.Result().Verdict(strict, false); failure != nil {
 			return failure
 		}
 		return nil

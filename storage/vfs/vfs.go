@@ -85,11 +85,17 @@ func FailNth(fs FS, n int32) FS {
 // recognises, as on a disk that is gone.
 func FailFrom(fs FS, dir string, n int64) FS {
 	var seen atomic.Int64
+	return FailWhen(fs, dir, func() bool { return seen.Add(1) > n })
+}
+
+// FailWhen returns fs in which each write or sync under a directory fails if
+// failing says so.
+func FailWhen(fs FS, dir string, failing func() bool) FS {
 	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind.ReadOrWrite() != errorfs.OpIsWrite || !strings.HasPrefix(op.Path, dir) || seen.Add(1) <= n {
-			return nil
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && strings.HasPrefix(op.Path, dir) && failing() {
+			return errorfs.ErrInjected
 		}
-		return errorfs.ErrInjected
+		return nil
 	}))
 }
 
