@@ -31,7 +31,7 @@ type Stream struct {
 	Admit func(ctx context.Context) error
 
 	spread  atomic.Uint64 // next partition of a stream without routing key
-	scratch sync.Pool     // of *scratch
+	scratch freeList
 }
 
 // Result is what a statement did to a stream.
@@ -70,9 +70,39 @@ type scratch struct {
 	payload [][]byte // encoded records
 }
 
+// freeList keeps some scratch memory. A sync.Pool would lose it at every garbage
+// collection.
+type freeList struct {
+	mu   sync.Mutex
+	free []*scratch
+}
+
+// keepScratch is how many appenders' memory is kept.
+const keepScratch = 16
+
+func (f *freeList) get() *scratch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.free)
+	if n == 0 {
+		return nil
+	}
+	m := f.free[n-1]
+	f.free = f.free[:n-1]
+	return m
+}
+
+func (f *freeList) put(m *scratch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.free) < keepScratch {
+		f.free = append(f.free, m)
+	}
+}
+
 // newScratch makes or takes back scratch memory.
 func (s *Stream) newScratch() *scratch {
-	if m, ok := s.scratch.Get().(*scratch); ok {
+	if m := s.scratch.get(); m != nil {
 		return m
 	}
 	n := len(s.Relation.Stream.Partitions())
@@ -339,7 +369,7 @@ func (a *Appender) Commit(ctx context.Context, wait <-chan struct{}) (Result, er
 // free gives the scratch memory back; the appender is at its end.
 func (a *Appender) free() {
 	if a.scratch != nil {
-		a.stream.scratch.Put(a.scratch)
+		a.stream.scratch.put(a.scratch)
 		a.scratch = nil
 	}
 }
