@@ -16,6 +16,7 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/ingest"
 	"github.com/tallydb/tallydb/stream/partition"
 	"github.com/tallydb/tallydb/stream/rows"
@@ -288,6 +289,32 @@ func (m *Manager) Birth(stream *catalog.Relation) map[id.Partition]id.Offset {
 		birth[p] = m.cfg.Log.Base(id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p})
 	}
 	return birth
+}
+
+// MissedUntil bounds the event times of the events that were trimmed from a
+// stream's log: they were appended before the oldest record that is kept, and
+// admitted at most max_future_skew ahead of that. nil if nothing was trimmed.
+func (m *Manager) MissedUntil(stream *catalog.Relation) *eventtime.Time {
+	var bound *eventtime.Time
+	for _, p := range stream.Stream.Partitions() {
+		sp := id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p}
+		base := m.cfg.Log.Base(sp)
+		if base == 0 {
+			continue
+		}
+		at := m.cfg.Log.AppendedAt(sp, base)
+		if at == 0 { // the log is empty: all that ever was is gone
+			at = m.cfg.Now().UnixMicro()
+		}
+		until := eventtime.Max
+		if skew := stream.Stream.Options.MaxFutureSkew; skew > 0 {
+			until = eventtime.FromUnixMicro(at).Add(eventtime.Duration(skew.Microseconds()))
+		}
+		if bound == nil || until > *bound {
+			bound = &until
+		}
+	}
+	return bound
 }
 
 // CreateView makes every partition of the view's stream keep it, and waits until

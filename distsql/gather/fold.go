@@ -44,6 +44,9 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 		return nil, nil, err
 	}
 	m := &merger{s: s, scan: scan, needed: needed, gate: s.newGate(f.Stream, scanName(scan), partitions, births(scan, replies))}
+	if scan.View != nil && scan.View.ContinuousView.MissedUntil != nil {
+		m.gate.coverage.Trimmed = req.WindowFrom < *scan.View.ContinuousView.MissedUntil
+	}
 	m.begin()
 	identity := fold.Identity(f)
 	for _, r := range replies {
@@ -257,7 +260,22 @@ func (m *merger) envelope() *rowEnvelope {
 		gate: m.gate, rows: m.table.Groups(), windowed: f.Window.Kind != plan.NoWindow,
 		end: end, closes: func(row int) eventtime.Time { return end(row).Add(lateness) },
 		degraded: func(row int) bool { return m.degraded[m.window[row]] > 0 },
+		trimmed:  m.trimmed(),
 		errors:   m.errors, kind: worstKind(f, m.scan.Needed), confidence: m.s.settings.Confidence,
 	}
+	if m.scan.View != nil {
+		limit := m.scan.View.ContinuousView.MaxStaleness
+		e.outdated = limit > 0 && m.gate.coverage.StalenessMillis > limit.Milliseconds()
+	}
 	return e
+}
+
+// trimmed says of a row whether events of its window may have been trimmed before
+// the view was created; nil if none were.
+func (m *merger) trimmed() func(row int) bool {
+	if m.scan.View == nil || m.scan.View.ContinuousView.MissedUntil == nil {
+		return nil
+	}
+	until := *m.scan.View.ContinuousView.MissedUntil
+	return func(row int) bool { return m.window[row] < until }
 }
