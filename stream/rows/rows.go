@@ -4,6 +4,7 @@
 package rows
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +50,10 @@ func (o *Outcome) Add(p Outcome) {
 
 // Pool hands out Rows of one schema and takes them back.
 type Pool struct {
+	// Scribble overwrites rows that are given back, so that tests find who still
+	// reads them.
+	Scribble bool
+
 	schema *types.Schema
 	pool   sync.Pool
 }
@@ -77,8 +82,27 @@ func (r *Rows) Release() {
 	case n < 0:
 		panic("rows released too often")
 	case n == 0:
+		if r.pool.Scribble {
+			r.scribble()
+		}
 		r.Batch.Reset()
 		r.Hashes, r.Digests, r.Applied = r.Hashes[:0], r.Digests[:0], nil
 		r.pool.pool.Put(r)
 	}
+}
+
+func (r *Rows) scribble() {
+	for _, v := range r.Batch.Cols {
+		for i := range v.Ints {
+			v.Ints[i] = -0x5EED
+		}
+		for i := range v.Floats {
+			v.Floats[i] = math.Inf(-1)
+		}
+		for i := range v.Data {
+			v.Data[i] = '#'
+		}
+	}
+	clear(r.Hashes)
+	clear(r.Digests)
 }

@@ -177,7 +177,9 @@ func TestL1AcknowledgedSurvivesPowerCut(t *testing.T) {
 		var wg sync.WaitGroup
 		crashAt := rng.IntN(12)
 		for w := range 3 {
+			mu.Lock()
 			next := acked[w]
+			mu.Unlock()
 			wg.Go(func() {
 				for i := next; i < next+5; i++ {
 					p := fmt.Sprintf("%d:%d", w, i)
