@@ -42,6 +42,7 @@ type Config struct {
 	StatementMemory int64 // of one statement; default 256 MiB
 	SegmentBytes    int64 // of the log; default 64 MiB
 	TickEvery       time.Duration
+	ScribbleRows    bool // for tests, see stream.Config
 }
 
 // Node is a running server without its listeners.
@@ -171,6 +172,7 @@ func (n *Node) openTenant(d store.Database) error {
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
 		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
+		ScribbleRows: n.cfg.ScribbleRows,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {
 		return err

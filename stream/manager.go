@@ -37,6 +37,7 @@ type Config struct {
 	MemoryBytes     int64         // of all partitions together; default 1 GiB
 	TickEvery       time.Duration // default 250 ms
 	MaxLagRecords   int           // backpressure: a partition further behind holds appends; default 256
+	ScribbleRows    bool          // for tests, see rows.Pool
 }
 
 // Manager owns the streams of a node: their partition workers, and the ticks
@@ -104,6 +105,7 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 // open restores a stream and starts its workers.
 func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema())}
+	s.pool.Scribble = m.cfg.ScribbleRows
 	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRecords)}
 	compiled := make([]partition.Compiled, len(views))
 	for i, v := range views {

@@ -54,7 +54,8 @@ func (c *Clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Options of a server. Its ticker does not run; see Server.Tick. The zero value of a field means its default.
+// Options of a server. Its ticker does not run
+// (see Server.Tick), and rows that are given back are overwritten. The zero value of a field means its default.
 type Options struct {
 	FS     vfs.FS // default: an empty one in memory
 	Dir    string // default "data"
@@ -102,7 +103,7 @@ func Open(t testing.TB, opts Options) (*Server, error) {
 	if opts.Clock == nil {
 		opts.Clock = NewClock()
 	}
-	cfg := server.Config{DataDir: opts.Dir, FS: opts.FS, Now: opts.Clock.Now, SegmentBytes: 128 << 10, TickEvery: time.Hour}
+	cfg := server.Config{DataDir: opts.Dir, FS: opts.FS, Now: opts.Clock.Now, SegmentBytes: 128 << 10, TickEvery: time.Hour, ScribbleRows: true}
 	if opts.Config != nil {
 		opts.Config(&cfg)
 	}

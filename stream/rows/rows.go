@@ -4,6 +4,7 @@
 package rows
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/tallydb/tallydb/sql/types"
@@ -54,6 +55,10 @@ const keep = 64
 // Pool hands out Rows of one schema and takes them back. It is safe for
 // concurrent use.
 type Pool struct {
+	// Scribble overwrites rows that are given back, so that tests find who still
+	// reads them.
+	Scribble bool
+
 	schema *types.Schema
 	free   chan *Rows
 }
@@ -84,6 +89,9 @@ func (r *Rows) Release() {
 	case n < 0:
 		panic("rows released too often")
 	case n == 0:
+		if r.pool.Scribble {
+			r.scribble()
+		}
 		r.Batch.Reset()
 		r.Hashes, r.Digests, r.Applied = r.Hashes[:0], r.Digests[:0], nil
 		select {
@@ -91,4 +99,20 @@ func (r *Rows) Release() {
 		default: // enough are kept
 		}
 	}
+}
+
+func (r *Rows) scribble() {
+	for _, v := range r.Batch.Cols {
+		for i := range v.Ints {
+			v.Ints[i] = -0x5EED
+		}
+		for i := range v.Floats {
+			v.Floats[i] = math.Inf(-1)
+		}
+		for i := range v.Data {
+			v.Data[i] = '#'
+		}
+	}
+	clear(r.Hashes)
+	clear(r.Digests)
 }
