@@ -57,6 +57,9 @@ func (s *Session) Settings() []SettingInfo {
 // User returns the name that the client gave.
 func (s *Session) User() string { return s.startup.User }
 
+// ProcessID returns the session's number, which clients cancel it by.
+func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
+
 // Parameters implements pgwire.Session.
 func (s *Session) Parameters() [][2]string {
 	s.settings.changed = nil
@@ -117,7 +120,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: relationNames{s},
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: s.systemCatalog(),
 	}
 }
 
@@ -171,7 +174,7 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 		return w.Empty()
 	}
 	for _, p := range statements {
-		if p.Params > 0 {
+		if _, prepares := p.Statement.(*ast.Prepare); p.Params > 0 && !prepares {
 			s.txn.fail()
 			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 		}

@@ -27,7 +27,7 @@ type setting struct {
 const ServerVersion = "15.0"
 
 // known are the settings by lower-case name.
-var known = map[string]setting{
+var known = withAccepted(map[string]setting{
 	"application_name":                    {initial: "", about: "Name of the application, for the log and pg_stat_activity.", report: true},
 	"client_encoding":                     {initial: "UTF8", about: "Encoding of the client; only UTF8.", report: true, check: encoding},
 	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client."},
@@ -61,7 +61,7 @@ var known = map[string]setting{
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
 	"transaction_isolation":               {initial: "read committed", about: "Accepted."},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
-}
+})
 
 // shownNames are the settings whose PostgreSQL name is not lower case.
 var shownNames = map[string]string{"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}

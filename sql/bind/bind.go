@@ -88,10 +88,11 @@ type binder struct {
 	// forView is set while the body of a continuous view is bound.
 	forView bool
 	bounds  map[expr.Expr]interval
+	records map[expr.Expr][]recordField
 }
 
 func newBinder(env *Env, params []types.Type, base int) *binder {
-	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, bounds: map[expr.Expr]interval{}}
+	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
 }
 
 func (b *binder) use(r *catalog.Relation) {

@@ -133,6 +133,10 @@ func (c column) moved(to []int, shift int) column {
 		}
 		c.approx = &a
 	}
+	c.record = slices.Clone(c.record)
+	for i := range c.record {
+		c.record[i].index = to[c.record[i].index+shift]
+	}
 	return c
 }
 
@@ -329,6 +333,11 @@ func nodeScope(n plan.Node, name, schema string, alias *ast.Alias, base bool, ct
 		return nil, err
 	}
 	s.tables[0].schema, s.tables[0].base = schema, base
+	for i, c := range n.Schema().Columns {
+		if c.Role == types.RoleData && c.Hidden { // a system column: seen when named
+			s.cols = append(s.cols, column{table: s.tables[0].name, name: c.Name, typ: c.Type, index: i, notNull: c.NotNull, hidden: true})
+		}
+	}
 	return s, nil
 }
 
@@ -347,7 +356,7 @@ func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, er
 	}
 	s := &scope{node: r.node, ctx: ctx, tables: []table{{name: name}}}
 	for i, c := range r.cols {
-		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx}
+		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
 		if i < len(renamed) {
 			col.name = renamed[i].Name
 		}

@@ -99,7 +99,7 @@ func fillColumns(c *Catalog, w *writer) {
 			var byDefault any
 			if o.table != nil {
 				if sql, ok := o.table.Table.Defaults[i]; ok {
-					byDefault = sql
+					byDefault = defaultText(sql, col.Type)
 				}
 			}
 			row(o.schema, o.name, i, col, byDefault, o.insertable() && col.Role == types.RoleData)
