@@ -36,7 +36,7 @@ type Config struct {
 	CheckpointRows  int64
 	MemoryBytes     int64         // of all partitions together; default 1 GiB
 	TickEvery       time.Duration // default 250 ms
-	MaxLagRecords   int           // backpressure: a partition further behind holds appends; default 256
+	MaxLagRows      int64         // backpressure: a partition further behind holds appends; default 65,536
 	ScribbleRows    bool          // for tests, see rows.Pool
 }
 
@@ -80,8 +80,8 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	if cfg.TickEvery == 0 {
 		cfg.TickEvery = 250 * time.Millisecond
 	}
-	if cfg.MaxLagRecords == 0 {
-		cfg.MaxLagRecords = 256
+	if cfg.MaxLagRows == 0 {
+		cfg.MaxLagRows = 1 << 16
 	}
 	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -106,7 +106,7 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema())}
 	s.pool.Scribble = m.cfg.ScribbleRows
-	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRecords)}
+	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRows)}
 	compiled := make([]partition.Compiled, len(views))
 	for i, v := range views {
 		var err error
@@ -144,17 +144,17 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 }
 
 // admit returns the backpressure of a stream: appends wait while a partition that
-// is not offline has more than this number of records to apply. A partition whose
+// is not offline has more than this number of rows to apply. A partition whose
 // worker has ended will not catch up: then they fail.
-func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
+func (s *liveStream) admit(log ingestlog.Log, maxLag int64) func(context.Context) error {
 	return func(ctx context.Context) error {
 		poll := time.NewTicker(time.Millisecond)
 		defer poll.Stop()
 		for {
 			var behind *partition.Worker
 			for i, w := range s.workers {
-				head := log.Head(id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]})
-				if !w.Offline() && head > w.Applied()+id.Offset(maxLag) {
+				sp := id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]}
+				if !w.Offline() && log.Rows(sp, w.Applied(), log.Head(sp)) > maxLag {
 					behind = w
 					break
 				}

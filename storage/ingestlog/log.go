@@ -88,6 +88,8 @@ type Log interface {
 	Subscribe(p id.StreamPartition, deliver func(rec *Record)) (from id.Offset, cancel func())
 	// Trim lets records below offset to be removed; Base says how far it went.
 	Trim(p id.StreamPartition, to id.Offset) error
+	// Rows returns how many rows the records in [from, to) hold, as far as they are kept.
+	Rows(p id.StreamPartition, from, to id.Offset) int64
 	// AppendedAt returns the append time of the record at an offset, 0 if unknown.
 	AppendedAt(p id.StreamPartition, at id.Offset) int64
 	// Close stops the log. Appends that wait fail with storage.ErrClosed.

@@ -86,6 +86,9 @@ func appendReadBack(t *testing.T, l ingestlog.Log) {
 	if h := l.Head(Partition(7)); h != 0 {
 		t.Errorf("head of a partition never written: %d", h)
 	}
+	if n := l.Rows(Partition(0), 0, 9); n != 2 {
+		t.Errorf("%d rows in partition 0, want 2", n)
+	}
 	if at := l.AppendedAt(Partition(0), 1); at != entries[2].Record.AppendTime || at == 0 {
 		t.Errorf("append time %d, want %d", at, entries[2].Record.AppendTime)
 	}

@@ -127,6 +127,18 @@ func (l *Log) Read(ctx context.Context, sp id.StreamPartition, from, to id.Offse
 	return nil
 }
 
+// Rows implements ingestlog.Log.
+func (l *Log) Rows(sp id.StreamPartition, from, to id.Offset) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.partition(sp)
+	var n int64
+	for o := max(from, p.base); o < min(to, p.head()); o++ {
+		n += int64(p.records[o-p.base].Rows)
+	}
+	return n
+}
+
 // Subscribe implements ingestlog.Log.
 func (l *Log) Subscribe(sp id.StreamPartition, deliver func(*ingestlog.Record)) (id.Offset, func()) {
 	l.mu.Lock()

@@ -51,6 +51,21 @@ func (l *Log) AppendedAt(sp id.StreamPartition, at id.Offset) int64 {
 	return idx.locations[at-idx.base].time
 }
 
+// Rows implements ingestlog.Log.
+func (l *Log) Rows(sp id.StreamPartition, from, to id.Offset) int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	idx := l.partitions[sp]
+	if idx == nil {
+		return 0
+	}
+	var n int64
+	for o := max(from, idx.base); o < min(to, idx.head()); o++ {
+		n += int64(idx.locations[o-idx.base].rows)
+	}
+	return n
+}
+
 // Subscribe implements ingestlog.Log.
 func (l *Log) Subscribe(sp id.StreamPartition, deliver func(*ingestlog.Record)) (id.Offset, func()) {
 	l.mu.Lock()
