@@ -106,8 +106,11 @@ func newBenchStream(b *testing.B, viewSQL string, dedup bool) (*stream.Manager, 
 	b.Helper()
 	rel := &catalog.Relation{ID: id.FirstRelation, Version: 1, Schema: "public", Name: "events", Kind: catalog.KindStream}
 	for _, c := range []types.Column{
-		{Name: "id", Type: types.Of(types.Int8)}, {Name: "key", Type: types.Of(types.Text)}, {Name: "usr", Type: types.Of(types.Text)},
-		{Name: "value", Type: types.Of(types.Float8)}, {Name: "at", Type: types.Of(types.Timestamptz), NotNull: true},
+		{Name: "id", Type: types.Of(types.Int8)},
+		{Name: "key", Type: types.Of(types.Text)},
+		{Name: "usr", Type: types.Of(types.Text)},
+		{Name: "value", Type: types.Of(types.Float8)},
+		{Name: "at", Type: types.Of(types.Timestamptz), NotNull: true},
 	} {
 		rel.Columns = append(rel.Columns, c)
 	}
