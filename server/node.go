@@ -73,7 +73,7 @@ func Open(cfg Config) (*Node, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Now == nil {
-		cfg.Now = time.Now
+		cfg.Now = time.Now //nolint:forbidigo // the edge at which the clock comes in
 	}
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = 1 << 30
@@ -125,7 +125,7 @@ func (n *Node) newEngine() *session.Engine {
 	agg.RegisterExact(registry)
 	sketchfn.Register(registry)
 	e := &session.Engine{
-		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather,
+		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
 		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/server/session"
+	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/eventtime"
 )
 
@@ -59,8 +60,14 @@ func (n *Node) retain(ctx context.Context, t *session.Tenant) error {
 
 func (n *Node) retainPartition(ctx context.Context, t *session.Tenant, rel *catalog.Relation, p id.Partition) error {
 	w, err := t.Streams.Worker(rel.ID, p)
-	if err != nil || w.Offline() {
-		return nil // dropped meanwhile, or it holds everything
+	if errors.Is(err, stream.ErrUnknownStream) {
+		return nil // dropped meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	if w.Offline() {
+		return nil // it holds everything
 	}
 	sp := id.StreamPartition{Tenant: t.Database.Tenant, Stream: rel.ID, Partition: p}
 	oldest := n.cfg.Now().Add(-rel.Stream.Options.Retention).UnixMicro()

@@ -1,16 +1,121 @@
 package server
 
 import (
+	"context"
+	"time"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/server/session"
 	"github.com/tallydb/tallydb/sql/bind"
-	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/pgcatalog"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/partition"
 )
 
-type noVirtual struct{}
+// statusWait is how long a catalog query waits for a partition's answer.
+const statusWait = 2 * time.Second
 
-func (noVirtual) Lookup(string, string) *plan.VirtualTable { return nil }
-func (noVirtual) Names() []string                          { return nil }
+// virtualTables returns the system catalogs as a session sees them. It is called
+// for every statement. A nil session has no settings.
+func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.VirtualTables {
+	snapshot := n.catalog.Snapshot(t.Database.Tenant)
+	cfg := pgcatalog.Config{
+		Snapshot: snapshot, Registry: n.engine.Registry, Runtime: runtimeStatus{n, t},
+		View: func(v *catalog.Relation) (*bind.ViewPlan, error) {
+			location, err := types.LoadZone(v.ContinuousView.TimeZone)
+			if err != nil {
+				return nil, err
+			}
+			return bind.ViewOf(&bind.Env{
+				Snapshot: snapshot, Registry: n.engine.Registry, Parse: parseSelect, SearchPath: []string{catalog.PublicSchema},
+				Expr: &expr.Context{Location: location},
+			}, v)
+		},
+	}
+	cfg.Databases = func() []string {
+		var names []string
+		for _, d := range n.catalog.Databases() {
+			names = append(names, d.Name)
+		}
+		return names
+	}
+	if s == nil {
+		return pgcatalog.New(cfg)
+	}
+	cfg.User = s.User()
+	cfg.Settings = func() []pgcatalog.Setting {
+		var out []pgcatalog.Setting
+		for _, i := range s.Settings() {
+			out = append(out, pgcatalog.Setting(i))
+		}
+		return out
+	}
+	cfg.Activity = func() []pgcatalog.Activity {
+		application, _ := s.Setting("application_name")
+		return []pgcatalog.Activity{{
+			Database: t.Database.Name, User: s.User(), Application: application, ProcessID: s.ProcessID(), State: "active",
+		}}
+	}
+	return pgcatalog.New(cfg)
+}
 
-func (n *Node) virtualTables(*session.Tenant, *session.Session) bind.VirtualTables {
-	return noVirtual{}
+// runtimeStatus asks the partitions of a database.
+type runtimeStatus struct {
+	node   *Node
+	tenant *session.Tenant
+}
+
+var _ pgcatalog.Runtime = runtimeStatus{}
+
+// Partitions implements pgcatalog.Runtime.
+func (r runtimeStatus) Partitions(ctx context.Context, stream *catalog.Relation) ([]pgcatalog.PartitionStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusWait)
+	defer cancel()
+	var out []pgcatalog.PartitionStatus
+	for _, p := range stream.Stream.Partitions() {
+		sp := id.StreamPartition{Tenant: r.tenant.Database.Tenant, Stream: stream.ID, Partition: p}
+		log := r.tenant.Streams.Log()
+		status := pgcatalog.PartitionStatus{
+			Partition: p, Base: log.Base(sp), Head: log.Head(sp), LogBytes: -1, Offline: stream.Stream.IsOffline(p), StalenessMillis: -1,
+		}
+		if w, err := r.tenant.Streams.Worker(stream.ID, p); err == nil {
+			status.Offline = w.Offline()
+			if s, err := w.Status(ctx); err == nil {
+				r.answer(&status, s, sp)
+			}
+		}
+		out = append(out, status)
+	}
+	return out, nil
+}
+
+// answer notes what a partition's owner said.
+func (r runtimeStatus) answer(out *pgcatalog.PartitionStatus, s partition.Status, sp id.StreamPartition) {
+	out.Answered = true
+	out.Applied, out.AllIdle, out.Sources, out.DedupIDs = s.Applied, s.AllIdle, s.Sources, s.DedupIDs
+	out.MemoryBytes, out.Checkpoint = s.MemoryBytes, s.Checkpoint
+	out.Received, out.Admitted = s.Counters.Received, s.Counters.Admitted
+	out.Duplicates, out.Rejected = s.Counters.Duplicates, s.Counters.Rejected
+	out.Head = max(out.Head, s.Applied) // it may have grown meanwhile
+	if t := eventtime.Time(s.Watermark); t.Finite() {
+		at := time.UnixMicro(t.UnixMicro())
+		out.Watermark = &at
+	}
+	out.StalenessMillis = 0
+	if s.Applied < out.Head {
+		out.StalenessMillis = -1
+		if at := r.tenant.Streams.Log().AppendedAt(sp, s.Applied); at > 0 {
+			out.StalenessMillis = max(0, r.node.cfg.Now().UnixMicro()-at) / 1000
+		}
+	}
+	out.Views = map[id.Relation]pgcatalog.ViewStatus{}
+	for v, st := range s.Views {
+		out.Views[v] = pgcatalog.ViewStatus{
+			Applied: st.Applied, Live: st.Live, Rows: st.Counters.Folded, Late: st.Counters.Late, Errors: st.Counters.Errors,
+			OpenGroups: st.OpenGroups, OpenWindows: st.OpenWindows, MemoryBytes: st.MemoryBytes,
+		}
+	}
 }

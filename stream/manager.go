@@ -16,6 +16,7 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/ingest"
 	"github.com/tallydb/tallydb/stream/partition"
 	"github.com/tallydb/tallydb/stream/rows"
@@ -65,7 +66,7 @@ type liveStream struct {
 	done     sync.WaitGroup
 }
 
-// Errors of a manager.
+// ErrUnknownStream says that a stream was dropped, or lives elsewhere.
 var ErrUnknownStream = errors.New("stream is not on this node")
 
 // Open restores every stream of a snapshot and starts its workers.
@@ -147,6 +148,8 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 // worker has ended will not catch up: then they fail.
 func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
 	return func(ctx context.Context) error {
+		poll := time.NewTicker(time.Millisecond)
+		defer poll.Stop()
 		for {
 			var behind *partition.Worker
 			for i, w := range s.workers {
@@ -162,7 +165,7 @@ func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) 
 			select {
 			case <-behind.Done():
 				return sqlerr.New(sqlerr.IOError, "stream %q takes no more rows: %w", s.relation.Name, partition.ErrStopped)
-			case <-time.After(time.Millisecond):
+			case <-poll.C:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
@@ -290,6 +293,32 @@ func (m *Manager) Birth(stream *catalog.Relation) map[id.Partition]id.Offset {
 	return birth
 }
 
+// MissedUntil bounds the event times of the events that were trimmed from a
+// stream's log: they were appended before the oldest record that is kept, and
+// admitted at most max_future_skew ahead of that. nil if nothing was trimmed.
+func (m *Manager) MissedUntil(stream *catalog.Relation) *eventtime.Time {
+	var bound *eventtime.Time
+	for _, p := range stream.Stream.Partitions() {
+		sp := id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p}
+		base := m.cfg.Log.Base(sp)
+		if base == 0 {
+			continue
+		}
+		at := m.cfg.Log.AppendedAt(sp, base)
+		if at == 0 { // the log is empty: all that ever was is gone
+			at = m.cfg.Now().UnixMicro()
+		}
+		until := eventtime.Max
+		if skew := stream.Stream.Options.MaxFutureSkew; skew > 0 {
+			until = eventtime.FromUnixMicro(at).Add(eventtime.Duration(skew.Microseconds()))
+		}
+		if bound == nil || until > *bound {
+			bound = &until
+		}
+	}
+	return bound
+}
+
 // CreateView makes every partition of the view's stream keep it, and waits until
 // it has read the retained log. progress is told now and then, in records.
 func (m *Manager) CreateView(ctx context.Context, v *catalog.Relation, c partition.Compiled, progress func(done, total int64)) error {
@@ -306,6 +335,8 @@ func (m *Manager) CreateView(ctx context.Context, v *catalog.Relation, c partiti
 }
 
 func (s *liveStream) awaitView(ctx context.Context, view id.Relation, progress func(done, total int64)) error {
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
 	for {
 		var done, total int64
 		for _, w := range s.workers {
@@ -323,7 +354,7 @@ func (s *liveStream) awaitView(ctx context.Context, view id.Relation, progress f
 		}
 		progress(done, total)
 		select {
-		case <-time.After(20 * time.Millisecond):
+		case <-poll.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

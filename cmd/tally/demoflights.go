@@ -14,7 +14,7 @@ const (
   seq bigint, arrival_time timestamptz, event_time timestamptz,
   origin text, destination text, delay_min bigint, distance_mi bigint,
   WATERMARK FOR event_time AS event_time - INTERVAL '3 hours'
-) WITH (partitions = 8, partition_key = 'origin', dedup_key = 'seq', dedup_horizon = '12 hours')`
+) WITH (partitions = 8, partition_key = 'origin', dedup_key = 'seq', dedup_horizon = '2 days')`
 
 	flightsView = `CREATE CONTINUOUS VIEW departures WITH (allowed_lateness = '2 hours') AS
 SELECT origin, window_start, window_end, count(*) AS flights, sum(distance_mi) AS miles,

@@ -96,7 +96,7 @@ func (s Set) Overlaps(t Set) bool {
 	return false
 }
 
-// ErrOverlap: two partial results count the same records, so their sum would
+// ErrOverlap says that two partial results count the same records, so their sum would
 // count them twice.
 var ErrOverlap = errors.New("coverages overlap")
 

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -81,10 +82,10 @@ func (s *Statement) streamPartition(ctx context.Context, scan *plan.StreamScan, 
 		}
 		return nil
 	})
-	switch err.(type) {
-	case errStop:
+	switch {
+	case errors.Is(err, errStop{}):
 		return false, nil
-	case errLimit:
+	case errors.Is(err, errLimit{}):
 		return true, nil
 	}
 	return err == nil, err

@@ -1,88 +1,21 @@
 package session
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
-	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
-// relationNames answers regclass casts and the like.
-type relationNames struct{ s *Session }
-
-var _ expr.Catalog = relationNames{}
-
-// RelationOID implements expr.Catalog.
-func (r relationNames) RelationOID(name string, path []string) (uint32, bool) {
-	schema, rest, qualified := strings.Cut(name, ".")
-	if !qualified {
-		schema, rest = "", name
+// systemCatalog answers regclass casts, pg_get_viewdef and the like.
+func (s *Session) systemCatalog() expr.Catalog {
+	if c, ok := s.engine.Virtual(s.tenant, s).(expr.Catalog); ok {
+		return c
 	}
-	schema, rest = strings.Trim(schema, `"`), strings.Trim(rest, `"`)
-	schemas := []string{schema}
-	if !qualified {
-		schemas = append([]string{"pg_catalog"}, path...)
-	}
-	virtual := r.s.engine.Virtual(r.s.tenant, r.s)
-	for _, sc := range schemas {
-		if rel := r.s.snapshot().ByName(sc, rest); rel != nil {
-			return uint32(rel.ID), true
-		}
-		if t := virtual.Lookup(sc, rest); t != nil {
-			return t.OID, true
-		}
-	}
-	return 0, false
-}
-
-// RelationName implements expr.Catalog.
-func (r relationNames) RelationName(oid uint32, path []string) (string, bool) {
-	rel := r.s.snapshot().ByID(id.Relation(oid))
-	if rel == nil {
-		return virtualName(r.s, oid)
-	}
-	name := ast.QuoteIdentifier(rel.Name)
-	if !slices.Contains(path, rel.Schema) {
-		name = ast.QuoteIdentifier(rel.Schema) + "." + name
-	}
-	return name, true
-}
-
-// virtualName finds a system table by number.
-func virtualName(s *Session, oid uint32) (string, bool) {
-	virtual := s.engine.Virtual(s.tenant, s)
-	for _, n := range virtual.Names() {
-		schema, name, ok := strings.Cut(n, ".")
-		if !ok {
-			continue
-		}
-		if t := virtual.Lookup(schema, name); t != nil && t.OID == oid {
-			if schema == "pg_catalog" {
-				return name, true
-			}
-			return n, true
-		}
-	}
-	return "", false
-}
-
-// ViewDefinition implements expr.Catalog.
-func (r relationNames) ViewDefinition(oid uint32) (string, bool) {
-	rel := r.s.snapshot().ByID(id.Relation(oid))
-	switch {
-	case rel == nil:
-		return "", false
-	case rel.View != nil:
-		return rel.View.SQL + ";", true
-	case rel.ContinuousView != nil:
-		return rel.ContinuousView.SQL + ";", true
-	}
-	return "", false
+	return nil
 }
 
 // lookup returns a user relation by name; 42P01 if there is none.

@@ -47,11 +47,15 @@ func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.
 func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
 	ec := s.exprContext()
 	ec.Params = params
-	streamsRead := physical.Streams(q.Root)
+	streamsRead, leaves := physical.Streams(q.Root)
 	settings := s.settings.envelope()
-	st, err := gather.Begin(ctx, gather.Config{
+	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
-	}, streamsRead)
+	}
+	if leaves == 1 {
+		cfg.Flights = s.engine.Flights
+	}
+	st, err := gather.Begin(ctx, cfg, streamsRead)
 	if err != nil {
 		return nil, err
 	}

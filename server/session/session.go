@@ -57,6 +57,9 @@ func (s *Session) Settings() []SettingInfo {
 // User returns the name that the client gave.
 func (s *Session) User() string { return s.startup.User }
 
+// ProcessID returns the session's number, which clients cancel it by.
+func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
+
 // Parameters implements pgwire.Session.
 func (s *Session) Parameters() [][2]string {
 	s.settings.changed = nil
@@ -117,7 +120,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: relationNames{s},
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(),
 	}
 }
 
@@ -127,6 +130,18 @@ func (s *Session) contextSetting(name string) (string, bool) {
 		return types.FormatDatum(types.IntDatum(types.Int8, int64(s.startup.ProcessID)), &types.TextOptions{}), true
 	}
 	return s.settings.get(name)
+}
+
+// setConfig is set_config() for scalar functions. A local change outside a
+// transaction lasts for the statement only, so it is none.
+func (s *Session) setConfig(name, value string, local bool) error {
+	if !local {
+		return s.settings.set(name, value)
+	}
+	if s.txn.open() {
+		return s.settings.setLocal(name, value)
+	}
+	return nil
 }
 
 // textOptions is how values are shown to the client.
@@ -171,7 +186,7 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 		return w.Empty()
 	}
 	for _, p := range statements {
-		if p.Params > 0 {
+		if _, prepares := p.Statement.(*ast.Prepare); p.Params > 0 && !prepares {
 			s.txn.fail()
 			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 		}

@@ -27,7 +27,7 @@ type setting struct {
 const ServerVersion = "15.0"
 
 // known are the settings by lower-case name.
-var known = map[string]setting{
+var known = withAccepted(map[string]setting{
 	"application_name":                    {initial: "", about: "Name of the application, for the log and pg_stat_activity.", report: true},
 	"client_encoding":                     {initial: "UTF8", about: "Encoding of the client; only UTF8.", report: true, check: encoding},
 	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client."},
@@ -61,7 +61,7 @@ var known = map[string]setting{
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
 	"transaction_isolation":               {initial: "read committed", about: "Accepted."},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
-}
+})
 
 // shownNames are the settings whose PostgreSQL name is not lower case.
 var shownNames = map[string]string{"datestyle": "DateStyle", "intervalstyle": "IntervalStyle", "timezone": "TimeZone"}
@@ -298,7 +298,7 @@ func (s *settings) location() *time.Location {
 
 // searchPath returns the schemas of unqualified names.
 func (s *settings) searchPath(user string) []string {
-	var out []string
+	out := []string{} // an empty path finds nothing but the system catalogs
 	for _, p := range strings.Split(s.values["search_path"], ",") {
 		p = strings.Trim(strings.TrimSpace(p), `"'`)
 		if p == "$user" {

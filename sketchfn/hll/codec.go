@@ -71,10 +71,7 @@ func (s *States) Merge(group uint32, state []byte) error {
 		if err := r.Done(); err != nil {
 			return err
 		}
-		slot := &s.slots[group]
-		for _, c := range s.scratch {
-			s.addCoupon(slot, c)
-		}
+		s.addCoupons(group, s.scratch)
 		return nil
 	case formDense:
 		s.readRegisters(&r)
@@ -90,20 +87,38 @@ func (s *States) Merge(group uint32, state []byte) error {
 // readCoupons reads sorted coupons into scratch.
 func (s *States) readCoupons(r *statecodec.Reader) {
 	out := s.scratch[:0]
-	last := uint64(0)
 	n := int(r.Uvarint(uint64(maxCoupons(s.p))))
+	b := r.Rest()
+	last := uint64(0)
 	for i := range n {
-		c := last + r.Uvarint(1<<32-1)
-		if rank := c & 63; c >= 1<<32 || rank == 0 || rank > maxRank || i > 0 && c>>6 <= last>>6 {
+		x, size := uvarint32(b)
+		c := last + uint64(x)
+		if rank := c & 63; size == 0 || c >= 1<<32 || rank == 0 || rank > maxRank || i > 0 && c>>6 <= last>>6 {
 			r.Fail()
-		}
-		if r.Bad() {
 			break
 		}
-		last = c
+		last, b = c, b[size:]
 		out = append(out, uint32(c))
 	}
+	r.Bytes(len(r.Rest()) - len(b))
 	s.scratch = out
+}
+
+// uvarint32 reads a varint of 32 bits in its shortest form; size is 0 if there is none.
+func uvarint32(b []byte) (x uint32, size int) {
+	for i, c := range b {
+		if c < 0x80 {
+			if i == 4 && c > 15 || i > 0 && c == 0 {
+				return 0, 0
+			}
+			return x | uint32(c)<<(7*i), i + 1
+		}
+		if i == 4 {
+			return 0, 0
+		}
+		x |= uint32(c&0x7f) << (7 * i)
+	}
+	return 0, 0
 }
 
 // readRegisters reads registers into decoded.

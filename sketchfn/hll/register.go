@@ -20,8 +20,8 @@ func descriptor(name, signature string) agg.Descriptor {
 	return agg.Descriptor{
 		Name: name, Family: "hll", Signature: signature,
 		StreamModel: agg.CashRegister, MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{precision},
-		Guarantee:    "relative standard error 1.04/sqrt(2^precision); up to 3/16 of 2^precision values, 2^-13.5",
-		Confidence:   "the error is z(confidence) relative standard errors, z = 1.96 at 0.95; Lo = estimate/(1+error), Hi = estimate/(1-error)",
+		Guarantee:    "relative standard error 1.04/sqrt(2^precision), up to 1.22/sqrt(2^precision) below precision 9; up to 3/16 of 2^precision values, 2^-13.5",
+		Confidence:   "the error is z(confidence) relative standard errors, z = 1.96 at 0.95; Lo = estimate*(1-error), Hi = estimate*exp(error)",
 		Citation:     "Flajolet, Fusy, Gandouet, Meunier: HyperLogLog, 2007; Heule, Nunkesser, Hall: HyperLogLog in practice, 2013; Ertl: New cardinality estimation algorithms for HyperLogLog sketches, 2017",
 		Memory:       "8 bytes a group; 5.3 to 10.7 bytes a value up to 3/16 of 2^precision values, then 2^precision bytes",
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
@@ -70,11 +70,14 @@ func precisionOf(name string, args []types.Type, consts []*types.Datum) (uint, e
 	}
 	least, most := RelativeError(MaxPrecision), RelativeError(MinPrecision)
 	if !(x >= least && x <= most) {
-		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the error of %s must be between %.6f and %v", name, least, most).
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the error of %s must be between %.6f and %.4f", name, least, most).
 			WithHint("Or give the precision, between %d and %d.", MinPrecision, MaxPrecision)
 	}
-	p := math.Ceil(2 * math.Log2(1.04/x))
-	return uint(min(max(p, MinPrecision), MaxPrecision)), nil
+	p := uint(MinPrecision)
+	for RelativeError(p) > x {
+		p++
+	}
+	return p, nil
 }
 
 // spec is the StateSpec of HyperLogLogs over one type at one precision.

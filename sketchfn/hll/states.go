@@ -57,27 +57,43 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 	hashes := s.hasher.Hash(in, rows)
 	hashes = hashes[:len(groups)]
 	hasNulls := len(in.Nulls) > 0
+	var registers []uint8 // of group last, if it is dense
+	last, p := -1, s.p
 	for i, g := range groups {
 		if hasNulls && in.Nulls.Has(int(rows[i])) {
 			continue
 		}
-		s.addHash(g, hashes[i])
+		if int(g) != last {
+			last, registers = int(g), s.registers(g)
+		}
+		if registers == nil {
+			s.addCoupon(&s.slots[g], couponOf(hashes[i]))
+			registers = s.registers(g)
+			continue
+		}
+		if at, rank := registerOf(hashes[i], p); registers[at] < rank {
+			registers[at] = rank
+		}
+	}
+	return nil
+}
+
+// registers returns the registers of a group, nil if it is not dense.
+func (s *States) registers(g uint32) []uint8 {
+	if slot := s.slots[g]; slot.class == denseClass {
+		return s.dense.Block(0, slot.ref)
 	}
 	return nil
 }
 
 // addHash folds one hash into group g.
 func (s *States) addHash(g uint32, h uint64) {
-	slot := &s.slots[g]
-	if slot.class == denseClass {
-		registers := s.dense.Block(0, slot.ref)
+	if registers := s.registers(g); registers != nil {
 		i, rank := registerOf(h, s.p)
-		if registers[i] < rank {
-			registers[i] = rank
-		}
+		registers[i] = max(registers[i], rank)
 		return
 	}
-	s.addCoupon(slot, couponOf(h))
+	s.addCoupon(&s.slots[g], couponOf(h))
 }
 
 // addCoupon folds one coupon into a group.
@@ -143,6 +159,18 @@ func (s *States) enlarge(slot *slot) {
 	slot.ref, slot.class = ref, slot.class+1
 }
 
+// expect gives a group that is about to have at least n coupons a table for them.
+func (s *States) expect(slot *slot, n int) {
+	if slot.class != emptyClass || n < 2 || n > maxCoupons(s.p) {
+		return
+	}
+	slot.class = tableClass
+	for n*4 > 3<<slot.class {
+		slot.class++
+	}
+	slot.ref = s.tables.Alloc(int(slot.class - tableClass))
+}
+
 // densify gives a group registers.
 func (s *States) densify(slot *slot) {
 	old := *slot
@@ -193,11 +221,26 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 		s.mergeRegisters(dst, o.dense.Block(0, from.ref))
 		return nil
 	}
-	to := &s.slots[dst]
-	for _, c := range o.coupons(from) {
-		s.addCoupon(to, c)
-	}
+	s.addCoupons(dst, o.coupons(from))
 	return nil
+}
+
+// addCoupons folds coupons of distinct indexes into group g.
+func (s *States) addCoupons(g uint32, coupons []uint32) {
+	slot := &s.slots[g]
+	s.expect(slot, len(coupons))
+	if slot.class < tableClass || slot.class == denseClass || (int(slot.n)+len(coupons))*4 > 3<<slot.class {
+		for _, c := range coupons {
+			s.addCoupon(slot, c)
+		}
+		return
+	}
+	table := s.tables.Block(int(slot.class-tableClass), slot.ref)
+	for _, c := range coupons {
+		if insert(table, c) {
+			slot.n++
+		}
+	}
 }
 
 // mergeRegisters folds registers of precision p into group g.

@@ -3,6 +3,8 @@ package kll
 import (
 	"math"
 	"slices"
+
+	"github.com/tallydb/tallydb/sketchfn/selection"
 )
 
 // estimate is what a state says about a quantile, in keys.
@@ -42,7 +44,7 @@ func (s *States) quantile(g uint32, q, confidence float64) estimate {
 	}
 	if m.levels == 1 {
 		s.keys = append(s.keys[:0], m.level(block, 0)...)
-		x := selectKey(s.keys, int(rankOf(q, n))-1)
+		x := selection.Nth(s.keys, int(rankOf(q, n))-1)
 		return estimate{value: x, lo: x, hi: x}
 	}
 	s.keys = append(s.keys[:0], m.level(block, 0)...)
@@ -122,38 +124,3 @@ func (v *view) at(rank, n uint64, m *meta) uint64 {
 }
 
 func (v *view) memoryBytes() int64 { return 16 * int64(cap(v.a)+cap(v.b)) }
-
-// selectKey returns the i-th smallest key and leaves the keys in another order
-// (Hoare: Find, 1961, with the median of three).
-func selectKey(keys []uint64, i int) uint64 {
-	lo, hi := 0, len(keys)-1
-	for hi-lo > 12 {
-		pivot := median(keys[lo], keys[(lo+hi)/2], keys[hi])
-		a, b := lo, hi
-		for a <= b {
-			for keys[a] < pivot {
-				a++
-			}
-			for keys[b] > pivot {
-				b--
-			}
-			if a <= b {
-				keys[a], keys[b] = keys[b], keys[a]
-				a++
-				b--
-			}
-		}
-		switch {
-		case i <= b:
-			hi = b
-		case i >= a:
-			lo = a
-		default:
-			return keys[i]
-		}
-	}
-	slices.Sort(keys[lo : hi+1])
-	return keys[i]
-}
-
-func median(a, b, c uint64) uint64 { return max(min(a, b), min(max(a, b), c)) }

@@ -1,6 +1,3 @@
-// Package param checks the arguments of calls of sketch aggregates and words
-// the errors: 42883 for types that no function takes, 22023 for a parameter that
-// is no constant or outside its limits.
 package param
 
 import (

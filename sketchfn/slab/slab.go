@@ -1,13 +1,3 @@
-// Package slab keeps the memory of many small states: blocks of a few fixed
-// sizes, named by number, in chunks without pointers. Two million groups cost
-// the garbage collector what one slice does.
-//
-// It does not know what a block holds. A Pool belongs to one goroutine.
-//
-// Invariants:
-//
-//  1. A block is zero when Alloc returns it.
-//  2. A slice that Block returned is good until the next Alloc of its class.
 package slab
 
 import (
@@ -21,15 +11,25 @@ const chunkBytes = 64 << 10
 // Pool hands out blocks of T. T holds no pointer.
 type Pool[T any] struct {
 	classes []class[T]
-	bytes   int64
+	bytes   int64 // of chunks and of the numbers of free blocks
 }
 
 type class[T any] struct {
 	size   int  // elements of a block
 	shift  uint // log2 of the blocks of a chunk
-	chunks [][]T
-	used   uint32
-	free   []uint32
+	chunks []chunk[T]
+	open   []uint32 // chunks that may have a free block
+	gone   []uint32 // chunks whose memory was given back
+}
+
+// chunk is memory of 1<<shift blocks. The first chunk of a class is smaller until
+// it has to be larger.
+type chunk[T any] struct {
+	data []T
+	free []uint16 // blocks given back
+	used uint32   // blocks before it were handed out once
+	live uint32   // blocks in use
+	open bool     // is in the class's list
 }
 
 // New returns a pool of blocks of these sizes, in elements. A block is named by
@@ -38,14 +38,11 @@ func New[T any](sizes ...int) *Pool[T] {
 	var zero T
 	p := &Pool[T]{classes: make([]class[T], len(sizes))}
 	for i, size := range sizes {
-		blocks := max(1, chunkBytes/(size*int(unsafe.Sizeof(zero))))
+		blocks := min(max(1, chunkBytes/(size*int(unsafe.Sizeof(zero)))), 1<<16)
 		p.classes[i] = class[T]{size: size, shift: uint(bits.Len(uint(blocks)) - 1)}
 	}
 	return p
 }
-
-// Classes returns the number of classes.
-func (p *Pool[T]) Classes() int { return len(p.classes) }
 
 // Size returns the number of elements of a block of class c.
 func (p *Pool[T]) Size(c int) int { return p.classes[c].size }
@@ -54,60 +51,108 @@ func (p *Pool[T]) Size(c int) int { return p.classes[c].size }
 func (p *Pool[T]) Block(c int, ref uint32) []T {
 	k := &p.classes[c]
 	at := int(ref&(1<<k.shift-1)) * k.size
-	return k.chunks[ref>>k.shift][at : at+k.size : at+k.size]
+	return k.chunks[ref>>k.shift].data[at : at+k.size : at+k.size]
 }
 
 // Alloc returns the number of a zero block of class c.
 func (p *Pool[T]) Alloc(c int) uint32 {
 	k := &p.classes[c]
-	if n := len(k.free); n > 0 {
-		ref := k.free[n-1]
-		k.free = k.free[:n-1]
-		clear(p.Block(c, ref))
-		return ref
-	}
-	ref := k.used
-	k.used++
-	at := int(ref >> k.shift)
-	switch {
-	case at == len(k.chunks):
-		blocks := 1
-		if at > 0 {
-			blocks <<= k.shift
+	for len(k.open) > 0 {
+		id := k.open[len(k.open)-1]
+		h := &k.chunks[id]
+		if h.data != nil {
+			if n := len(h.free); n > 0 {
+				ref := id<<k.shift | uint32(h.free[n-1])
+				h.free = h.free[:n-1]
+				h.live++
+				clear(p.Block(c, ref))
+				return ref
+			}
+			if h.used < 1<<k.shift {
+				return p.extend(k, id)
+			}
 		}
-		k.chunks = append(k.chunks, p.chunk(blocks*k.size))
-	case at == 0 && int(ref)*k.size == len(k.chunks[0]):
-		// The first chunk doubles, so that a few groups need little.
-		p.bytes -= sizeOf(k.chunks[0])
-		grown := p.chunk(2 * len(k.chunks[0]))
-		copy(grown, k.chunks[0])
-		k.chunks[0] = grown
+		h.open = false
+		k.open = k.open[:len(k.open)-1]
 	}
-	return ref
+	return p.extend(k, p.addChunk(k))
 }
 
-func (p *Pool[T]) chunk(n int) []T {
-	c := make([]T, n)
-	p.bytes += sizeOf(c)
-	return c
+// addChunk returns the number of a chunk without data that is in the open list.
+func (p *Pool[T]) addChunk(k *class[T]) uint32 {
+	var id uint32
+	if n := len(k.gone); n > 0 {
+		id = k.gone[n-1]
+		k.gone = k.gone[:n-1]
+	} else {
+		id = uint32(len(k.chunks))
+		k.chunks = append(k.chunks, chunk[T]{})
+	}
+	if !k.chunks[id].open {
+		k.chunks[id].open = true
+		k.open = append(k.open, id)
+	}
+	return id
 }
 
-func sizeOf[T any](s []T) int64 {
+// extend hands out a block of a chunk that was not in use before.
+func (p *Pool[T]) extend(k *class[T], id uint32) uint32 {
+	h := &k.chunks[id]
+	if int(h.used)*k.size == len(h.data) {
+		n := k.size << k.shift
+		if id == 0 { // which doubles, so that a few groups need little
+			n = min(n, max(k.size, 2*len(h.data)))
+		}
+		p.bytes += sizeOf(n, h.data)
+		p.bytes -= sizeOf(len(h.data), h.data)
+		grown := make([]T, n)
+		copy(grown, h.data)
+		h.data = grown
+	}
+	h.used++
+	h.live++
+	return id<<k.shift | (h.used - 1)
+}
+
+// sizeOf returns the bytes that the runtime takes for n elements: it rounds large
+// objects up to whole pages.
+func sizeOf[T any](n int, _ []T) int64 {
+	const large, page = 32 << 10, 8 << 10
 	var zero T
-	return int64(cap(s)) * int64(unsafe.Sizeof(zero))
+	size := int64(n) * int64(unsafe.Sizeof(zero))
+	if size > large {
+		size = (size + page - 1) / page * page
+	}
+	return size
 }
 
-// Free gives a block back.
+// Free gives a block back. A chunk without blocks in use is given back to the
+// runtime.
 func (p *Pool[T]) Free(c int, ref uint32) {
 	k := &p.classes[c]
-	k.free = append(k.free, ref)
+	id := ref >> k.shift
+	h := &k.chunks[id]
+	if h.live--; h.live == 0 {
+		p.bytes -= sizeOf(len(h.data), h.data) + 2*int64(cap(h.free))
+		*h = chunk[T]{open: h.open}
+		k.gone = append(k.gone, id)
+		return
+	}
+	p.bytes -= 2 * int64(cap(h.free))
+	h.free = append(h.free, uint16(ref&(1<<k.shift-1)))
+	p.bytes += 2 * int64(cap(h.free))
+	if !h.open {
+		h.open = true
+		k.open = append(k.open, id)
+	}
 }
 
 // MemoryBytes returns the bytes held, free blocks included.
 func (p *Pool[T]) MemoryBytes() int64 {
-	n := p.bytes
+	n := p.bytes + int64(cap(p.classes))*int64(unsafe.Sizeof(class[T]{}))
 	for i := range p.classes {
-		n += int64(4*cap(p.classes[i].free) + 24*cap(p.classes[i].chunks))
+		k := &p.classes[i]
+		n += int64(cap(k.chunks))*int64(unsafe.Sizeof(chunk[T]{})) + 4*int64(cap(k.open)+cap(k.gone))
 	}
 	return n
 }

@@ -1,9 +1,3 @@
-// Package statecodec takes portable states apart. Portable states begin with a
-// version byte and go on with varints, fixed little-endian words and bytes, in
-// the order that each family documents.
-//
-// A state has one portable form only (states that are equal have equal bytes),
-// so a number in more bytes than it needs is as corrupt as one that is missing.
 package statecodec
 
 import (
@@ -38,9 +32,6 @@ func (r *Reader) Bad() bool { return r.bad }
 
 // Fail makes the state corrupt.
 func (r *Reader) Fail() { r.bad, r.b = true, nil }
-
-// Empty reports whether every byte was read.
-func (r *Reader) Empty() bool { return len(r.b) == 0 }
 
 // Byte reads one byte.
 func (r *Reader) Byte() byte {

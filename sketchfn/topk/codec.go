@@ -25,8 +25,8 @@ import (
 //	         uvarint low, uvarint slack
 const codecV1 byte = 1
 
-// sorted returns the counters of a group in the order of values.
-func (s *States) sorted(g *group) []counter {
+// counters returns the counters of a group in no order.
+func (s *States) counters(g *group) []counter {
 	out := s.kept[:0]
 	if g.class != 0 {
 		for _, c := range s.table(g) {
@@ -35,8 +35,14 @@ func (s *States) sorted(g *group) []counter {
 			}
 		}
 	}
-	slices.SortFunc(out, s.compareValues)
 	s.kept = out
+	return out
+}
+
+// sorted returns the counters of a group in the order of values.
+func (s *States) sorted(g *group) []counter {
+	out := s.counters(g)
+	slices.SortFunc(out, s.compareValues)
 	return out
 }
 
@@ -110,7 +116,7 @@ func (s *States) readCounter(r *statecodec.Reader, total, floor uint64) portable
 	if r.Bad() {
 		return p
 	}
-	if p.low == 0 || p.low+p.slack <= floor || !s.validValue(p) ||
+	if p.low == 0 || p.low+p.slack < floor || !s.validValue(p) ||
 		len(s.read) > 0 && s.comparePortable(s.read[len(s.read)-1], p) >= 0 {
 		r.Fail()
 	}

@@ -1,6 +1,6 @@
 package topk
 
-import "slices"
+import "github.com/tallydb/tallydb/sketchfn/selection"
 
 // counter counts one value. The zero counter is a free place: low is never 0.
 type counter struct {
@@ -46,9 +46,7 @@ func newShape(capacity int) shape {
 	return s
 }
 
-// raisedFloor returns the floor that leaves at most capacity counters above it:
-// the (capacity+1)-th largest upper limit. uppers is reordered.
+// raisedFloor returns the largest upper limit of a counter that has to go: the (capacity+1)-th largest upper limit. uppers is reordered.
 func (s shape) raisedFloor(uppers []uint64) uint64 {
-	slices.Sort(uppers)
-	return uppers[len(uppers)-1-s.capacity]
+	return selection.Nth(uppers, len(uppers)-1-s.capacity)
 }

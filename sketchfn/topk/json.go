@@ -1,6 +1,7 @@
 package topk
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -52,15 +53,26 @@ func appendJSON(dst []byte, d types.Datum) []byte {
 		next := 0
 		return appendArray(dst, a, 0, &next)
 	case t == types.Int2 || t == types.Int4 || t == types.Int8 || t == types.Numeric || t == types.Float4 || t == types.Float8:
-		text := types.AppendDatumText(nil, d, nil)
-		if last := text[len(text)-1]; last >= '0' && last <= '9' {
-			if v, err := types.Parse(types.Of(types.JSONB), text, nil); err == nil {
-				return append(dst, v.Bytes...)
-			}
-		}
-		return types.AppendJSONString(dst, string(text))
+		return appendNumber(dst, d)
 	}
 	return types.AppendJSONString(dst, string(types.AppendJSONDateTime(nil, d, nil)))
+}
+
+// appendNumber appends a number without an exponent, as jsonb does; NaN and the
+// infinities as strings.
+func appendNumber(dst []byte, d types.Datum) []byte {
+	at := len(dst)
+	dst = types.AppendDatumText(dst, d, nil)
+	text := dst[at:]
+	if last := text[len(text)-1]; last < '0' || last > '9' {
+		return types.AppendJSONString(dst[:at], string(text))
+	}
+	if bytes.IndexByte(text, 'e') >= 0 {
+		if v, err := types.Parse(types.Of(types.JSONB), text, nil); err == nil {
+			return append(dst[:at], v.Bytes...)
+		}
+	}
+	return dst
 }
 
 func appendArray(dst []byte, a types.Array, dim int, next *int) []byte {

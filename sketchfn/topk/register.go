@@ -141,7 +141,9 @@ func (f final) Finalise(states agg.States, n int, _ float64, out *types.Vector, 
 // top returns the k counters with the largest upper limits, equal ones in the
 // order of values.
 func (s *States) top(g *group, k int) []counter {
-	list := s.sorted(g)
-	slices.SortStableFunc(list, func(a, b counter) int { return cmp.Compare(b.upper(), a.upper()) })
+	list := s.counters(g)
+	slices.SortFunc(list, func(a, b counter) int {
+		return cmp.Or(cmp.Compare(b.upper(), a.upper()), s.compareValues(a, b))
+	})
 	return list[:min(k, len(list))]
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/tallydb/tallydb/sketchfn/selection"
 	"github.com/tallydb/tallydb/sketchfn/slab"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -26,9 +27,10 @@ type States struct {
 	arena  []byte
 	waste  int // bytes of the arena that no counter has
 	key    []byte
-	uppers []uint64
 	kept   []counter
 	read   []portable
+
+	selected []uint64 // limits or hashes, of prune
 }
 
 func newStates(typ types.Type, capacity int, seed keyhash.Seed) *States {
@@ -187,20 +189,36 @@ func place(table []counter, c counter) {
 }
 
 // prune raises the floor of a group that has more than limit counters, or is
-// about to.
+// about to. Of the counters at the new floor those with the smallest hashes stay.
 func (s *States) prune(g *group) {
-	s.uppers, s.kept = s.uppers[:0], s.kept[:0]
 	table := s.table(g)
+	s.selected = s.selected[:0]
 	for i := range table {
 		if table[i].low != 0 {
-			s.uppers = append(s.uppers, table[i].upper())
+			s.selected = append(s.selected, table[i].upper())
 		}
 	}
-	g.floor = s.raisedFloor(s.uppers)
+	g.floor = s.raisedFloor(s.selected)
+	above := 0
+	s.selected = s.selected[:0]
+	for i := range table {
+		switch c := &table[i]; {
+		case c.low == 0:
+		case c.upper() > g.floor:
+			above++
+		case c.upper() == g.floor:
+			s.selected = append(s.selected, c.hash)
+		}
+	}
+	lastHash, ties := uint64(0), s.capacity > above
+	if ties {
+		lastHash = selection.Nth(s.selected, s.capacity-above-1)
+	}
+	s.kept = s.kept[:0]
 	for _, c := range table {
 		switch {
 		case c.low == 0:
-		case c.upper() > g.floor:
+		case c.upper() > g.floor || c.upper() == g.floor && ties && c.hash <= lastHash:
 			s.kept = append(s.kept, c)
 		case !s.words:
 			s.waste += int(c.payload & math.MaxUint32)
@@ -217,12 +235,17 @@ func (s *States) prune(g *group) {
 	}
 }
 
-// compactArena rewrites the arena where more than half of it is unused.
+// leastWaste is the number of unused bytes of an arena that are let be.
+const leastWaste = 1 << 16
+
+// compactArena rewrites the arena where more than half of it is unused, with room
+// for the values until it is so again.
 func (s *States) compactArena() {
-	if s.waste < 1<<16 || s.waste < len(s.arena)/2 {
+	if s.waste < leastWaste || s.waste < len(s.arena)/2 {
 		return
 	}
-	fresh := make([]byte, 0, len(s.arena)-s.waste+1024)
+	live := len(s.arena) - s.waste
+	fresh := make([]byte, 0, live+max(live, leastWaste)+leastWaste/2)
 	for i := range s.groups {
 		if s.groups[i].class == 0 {
 			continue
@@ -243,6 +266,6 @@ func (s *States) compactArena() {
 // MemoryBytes implements agg.States.
 func (s *States) MemoryBytes() int64 {
 	return int64(cap(s.groups))*int64(unsafe.Sizeof(group{})) + s.tables.MemoryBytes() +
-		int64(cap(s.arena)+cap(s.key)+8*cap(s.uppers)) + int64(cap(s.kept))*int64(unsafe.Sizeof(counter{})) +
+		int64(cap(s.arena)+cap(s.key)+8*cap(s.selected)) + int64(cap(s.kept))*int64(unsafe.Sizeof(counter{})) +
 		int64(cap(s.read))*int64(unsafe.Sizeof(portable{})) + s.hasher.MemoryBytes()
 }

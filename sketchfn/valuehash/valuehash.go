@@ -1,9 +1,3 @@
-// Package valuehash hashes values of every type with a tenant's key, so that
-// values that are equal to PostgreSQL have equal hashes: -0 and 0, every NaN,
-// 1.0 and 1.00, '1 month' and '30 days'.
-//
-// It knows types and keyhash and nothing of what the hashes are for. A Hasher
-// belongs to one goroutine.
 package valuehash
 
 import (

@@ -21,7 +21,7 @@ import (
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		env := bindtest.Env()
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string {
 			env.HideEnvelope = d.HasArg("envelope-off")
 			switch d.Cmd {
 			case "plan":

@@ -133,6 +133,10 @@ func (c column) moved(to []int, shift int) column {
 		}
 		c.approx = &a
 	}
+	c.record = slices.Clone(c.record)
+	for i := range c.record {
+		c.record[i].index = to[c.record[i].index+shift]
+	}
 	return c
 }
 
@@ -178,8 +182,19 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 	return nil, b.undefinedTable(x.Name)
 }
 
+// inView makes names in the body of a view mean what they meant when it was
+// created, whatever the session's search path; the result ends that.
+func (b *binder) inView(rel *catalog.Relation) (end func()) {
+	outer := b.viewPath
+	b.viewPath = []string{rel.Schema}
+	return func() { b.viewPath = outer }
+}
+
 func (b *binder) searchPath() []string {
-	if len(b.env.SearchPath) == 0 {
+	if b.viewPath != nil {
+		return b.viewPath
+	}
+	if b.env.SearchPath == nil {
 		return []string{catalog.PublicSchema}
 	}
 	return b.env.SearchPath
@@ -293,6 +308,7 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		return nil, err
 	}
 	defer b.leave()
+	defer b.inView(rel)()
 	r, err := b.selectStmt(q, &context{})
 	if err != nil {
 		return nil, sqlerr.From(err).InContext("view %q", rel.Name)
@@ -329,6 +345,11 @@ func nodeScope(n plan.Node, name, schema string, alias *ast.Alias, base bool, ct
 		return nil, err
 	}
 	s.tables[0].schema, s.tables[0].base = schema, base
+	for i, c := range n.Schema().Columns {
+		if c.Role == types.RoleData && c.Hidden { // a system column: seen when named
+			s.cols = append(s.cols, column{table: s.tables[0].name, name: c.Name, typ: c.Type, index: i, notNull: c.NotNull, hidden: true})
+		}
+	}
 	return s, nil
 }
 
@@ -347,7 +368,7 @@ func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, er
 	}
 	s := &scope{node: r.node, ctx: ctx, tables: []table{{name: name}}}
 	for i, c := range r.cols {
-		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx}
+		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
 		if i < len(renamed) {
 			col.name = renamed[i].Name
 		}

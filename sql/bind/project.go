@@ -105,6 +105,9 @@ func (q *selecting) each(fn func(e expr.Expr, pos int) (expr.Expr, error)) error
 		for _, e := range []*expr.Expr{&t.e, &t.lo, &t.hi, &t.state} {
 			apply(e, t.pos)
 		}
+		for k := range t.fields {
+			apply(&t.fields[k].value, t.pos)
+		}
 	}
 	apply(&q.having, 0)
 	for i := range q.keys {
@@ -197,6 +200,7 @@ func (q *selecting) project() (*result, []plan.SortKey, error) {
 	for i := range q.targets {
 		if !distinct {
 			q.addBounds(&q.targets[i], &r.cols[i], add)
+			q.targets[i].addFields(&r.cols[i], add)
 		} else if q.targets[i].lo != nil {
 			r.cols[i].approx = noBounds(&approx{name: q.targets[i].name})
 		}

@@ -23,6 +23,7 @@ type output struct {
 	status  bool // the unmodified _status of the result
 	literal bool // an untyped literal that became text for want of better
 	approx  *approx
+	record  []recordPlace
 }
 
 // visible returns a plan whose first columns are the visible ones, followed by
@@ -83,7 +84,7 @@ func (b *binder) coerce(r *result, to []types.Type, ctx expr.CastContext, mismat
 		c := r.cols[i]
 		c.index, c.typ = i, to[i]
 		c.status = c.status && r.cols[i].typ == to[i]
-		c.approx = noBounds(c.approx)
+		c.approx, c.record = noBounds(c.approx), nil
 		out.cols = append(out.cols, c)
 	}
 	out.node = plan.NewProject(r.node, values, cols)

@@ -20,10 +20,11 @@ type column struct {
 	index   int // of the scope's node
 	notNull bool
 	role    types.Role
-	status  bool    // the unmodified _status of its relation
-	approx  *approx // of an approximate column
-	joined  bool    // stands for a column of USING: seen only with its table's name
-	hidden  bool    // not in *
+	status  bool          // the unmodified _status of its relation
+	approx  *approx       // of an approximate column
+	record  []recordPlace // of a record whose fields are known
+	joined  bool          // stands for a column of USING: seen only with its table's name
+	hidden  bool          // not in *
 }
 
 // approx says where the bounds and the state of an approximate column are; -1
@@ -98,6 +99,9 @@ func (s *scope) at(i int) expr.Expr { return plan.NewColumn(s.nodeSchema(), i) }
 // read returns the value of a column, and notes its bounds.
 func (b *binder) read(s *scope, c *column) expr.Expr {
 	e := s.at(c.index)
+	for _, f := range c.record {
+		b.records[e] = append(b.records[e], recordField{f.name, s.at(f.index)})
+	}
 	if c.approx != nil {
 		b.bounds[e] = interval{lo: s.boundAt(c.approx.lo, c.typ), hi: s.boundAt(c.approx.hi, c.typ), state: s.stateAt(c.approx), bound: c.approx.bound}
 	}

@@ -97,6 +97,7 @@ type target struct {
 	lo, hi  expr.Expr // with bounds
 	state   expr.Expr
 	made    interval
+	fields  []recordField // of a record
 }
 
 // selecting is a SELECT while it is bound.
@@ -203,6 +204,7 @@ func (q *selecting) bindTargets(want []types.Type) error {
 				return sqlerr.From(err).At(out.pos)
 			}
 		}
+		out.fields = q.b.records[e]
 		q.describe(&out)
 		q.targets = append(q.targets, out)
 	}
@@ -484,7 +486,7 @@ func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (
 	}
 	if columnsFirst {
 		if e, err := q.b.findHere(q.s, "", ref.Name()); e != nil || err != nil {
-			return -1, nil // an ambiguity is reported when the name is bound
+			return -1, nil //nolint:nilerr // an ambiguity is reported when the name is bound
 		}
 	}
 	found := -1

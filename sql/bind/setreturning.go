@@ -8,7 +8,7 @@ import (
 )
 
 // setInExpr binds a set-returning function in the SELECT list; field picks a
-// column of one that has several.
+// column of one that has several, else they make a record.
 func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr, error) {
 	if !c.sets || c.inAgg {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.name)
@@ -17,7 +17,7 @@ func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr,
 	if err != nil {
 		return nil, err
 	}
-	if len(scan.Zip) > 0 || len(scan.Columns) > 1 && field == "" {
+	if len(scan.Zip) > 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s yields rows of several columns, so it belongs in FROM", f.Name.Name)
 	}
 	column := 0
@@ -32,18 +32,16 @@ func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr,
 				WithHint("Call the inner one in FROM.")
 		}
 	}
-	return &placeholder{
-		id: column, kind: setKind, typ: scan.Columns[column].Type, pos: f.Position(),
-		text: scan.Function, args: scan.Args, set: scan,
-	}, nil
-}
-
-// fieldSelect binds (f(...)).column for a set-returning function.
-func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
-	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && isSetFunction(f.Name.Name) {
-		return b.setInExpr(c, f, x.Field)
+	place := func(column int) expr.Expr {
+		return &placeholder{
+			id: column, kind: setKind, typ: scan.Columns[column].Type, pos: f.Position(),
+			text: scan.Function, args: scan.Args, set: scan,
+		}
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")
+	if len(scan.Columns) > 1 && field == "" {
+		return b.setRecord(scan, place)
+	}
+	return place(column), nil
 }
 
 // planSets runs the set-returning functions of the SELECT list for each row,

@@ -132,7 +132,7 @@ func windowScope(rel *catalog.Relation, column int, size, offset eventtime.Durat
 var setFunctions = []string{
 	"generate_series", "unnest", "generate_subscripts", "regexp_split_to_table", "string_to_table",
 	"json_array_elements", "json_array_elements_text", "jsonb_array_elements", "jsonb_array_elements_text",
-	"pg_get_keywords", "pg_options_to_table", "_pg_expandarray",
+	"_pg_expandarray",
 }
 
 func isSetFunction(name string) bool { return slices.Contains(setFunctions, name) }
@@ -156,6 +156,12 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 			scan.Ordinality = true
 			scan.Columns = append(scan.Columns, types.Column{Name: "ordinality", Type: types.Of(types.Int8), NotNull: true})
 		}
+	} else if v := b.virtual(ast.ObjectName{Schema: "pg_catalog", Name: name + "()"}); v != nil && !x.Ordinality {
+		// A function of the system catalogs, whose rows are the same for all arguments.
+		if _, err := b.exprs(c, x.Func.Args); err != nil {
+			return nil, err
+		}
+		node = &plan.VirtualScan{Table: v}
 	} else {
 		e, err := b.expr(c, x.Func)
 		if err != nil {

@@ -111,7 +111,7 @@ func notFoldable() error {
 
 // checkViewBody refuses the clauses that a view cannot keep up to date.
 func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
-	refuse := func(pos int, what, hint string) error {
+	refuse := func(pos int, what, hint string) error { //nolint:unparam // hints are of each clause, though most are alike
 		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported in a continuous view", what).WithHint("%s", hint).At(pos)
 	}
 	const later = "Use it in the query that reads the view."
@@ -209,6 +209,7 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 		return nil, err
 	}
 	defer b.leave()
+	defer b.inView(rel)()
 	body, err := b.viewBody(rel.ContinuousView.SQL)
 	if err != nil {
 		return nil, err

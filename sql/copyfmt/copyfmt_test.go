@@ -147,8 +147,11 @@ func FuzzReader(f *testing.F) {
 func BenchmarkTextRows(b *testing.B) {
 	row := "1234567\tsensor-000123\tuser-0001234\t123.456\t2026-01-01 00:01:02.345678+00\n"
 	cols := []types.Column{
-		{Name: "id", Type: types.Of(types.Int8)}, {Name: "k", Type: types.Of(types.Text)}, {Name: "u", Type: types.Of(types.Text)},
-		{Name: "v", Type: types.Of(types.Float8)}, {Name: "t", Type: types.Of(types.Timestamptz)},
+		{Name: "id", Type: types.Of(types.Int8)},
+		{Name: "k", Type: types.Of(types.Text)},
+		{Name: "u", Type: types.Of(types.Text)},
+		{Name: "v", Type: types.Of(types.Float8)},
+		{Name: "t", Type: types.Of(types.Timestamptz)},
 	}
 	data := []byte(strings.Repeat(row, 1000))
 	batch := types.NewBatch(&types.Schema{Columns: cols}, 1000)

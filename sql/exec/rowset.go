@@ -18,14 +18,6 @@ func newRowSet(s *types.Schema) *rowSet {
 	return &rowSet{Batch: *types.NewBatch(s, 0)}
 }
 
-func newRowSetOf(cols []*types.Vector) *rowSet {
-	r := &rowSet{}
-	for _, c := range cols {
-		r.Cols = append(r.Cols, types.NewVector(c.Type, 0))
-	}
-	return r
-}
-
 // add appends the rows of a batch, charging their memory.
 func (s *rowSet) add(m *budget, b *types.Batch) error {
 	for i, c := range s.Cols {

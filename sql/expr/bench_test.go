@@ -27,10 +27,14 @@ func BenchmarkKernels(b *testing.B) {
 		l, r     Expr
 		filter   bool
 	}{
-		{"int8 + int8", "+", i8, i8, false}, {"int8 + const", "+", i8, k(types.IntDatum(types.Int8, 5)), false},
-		{"int8 * const", "*", i8, k(types.IntDatum(types.Int8, 5)), false}, {"int8 / const", "/", i8, k(types.IntDatum(types.Int8, 5)), false},
-		{"float8 * float8", "*", f8, f8, false}, {"int8 < const", "<", i8, k(types.IntDatum(types.Int8, 500)), false},
-		{"float8 < const", "<", f8, k(types.FloatDatum(50)), false}, {"text = const", "=", txt, k(types.TextDatum("VN")), false},
+		{"int8 + int8", "+", i8, i8, false},
+		{"int8 + const", "+", i8, k(types.IntDatum(types.Int8, 5)), false},
+		{"int8 * const", "*", i8, k(types.IntDatum(types.Int8, 5)), false},
+		{"int8 / const", "/", i8, k(types.IntDatum(types.Int8, 5)), false},
+		{"float8 * float8", "*", f8, f8, false},
+		{"int8 < const", "<", i8, k(types.IntDatum(types.Int8, 500)), false},
+		{"float8 < const", "<", f8, k(types.FloatDatum(50)), false},
+		{"text = const", "=", txt, k(types.TextDatum("VN")), false},
 		{"filter int8 < const", "<", i8, k(types.IntDatum(types.Int8, 500)), true},
 		{"filter float8 < const", "<", f8, k(types.FloatDatum(50)), true},
 		{"filter text = const", "=", txt, k(types.TextDatum("VN")), true},

@@ -106,7 +106,7 @@ func evalArgs(ec *Context, exprs []Expr, in *types.Batch) ([]arg, error) {
 // runKernel prepares the output of a strict kernel: NULL where any operand is.
 func runKernel(k kernel, t types.Type, args []arg, n int) (*types.Vector, error) {
 	out := types.NewVector(t, n)
-	if !mergeNulls(out, args, n) {
+	if !mergeNulls(out, args) {
 		for range n {
 			out.AppendNull()
 		}
@@ -126,7 +126,7 @@ func runKernel(k kernel, t types.Type, args []arg, n int) (*types.Vector, error)
 }
 
 // mergeNulls unites the NULLs of the operands; false means every row is NULL.
-func mergeNulls(out *types.Vector, args []arg, n int) bool {
+func mergeNulls(out *types.Vector, args []arg) bool {
 	for _, a := range args {
 		if a.mask == 0 {
 			if a.v.IsNull(0) {

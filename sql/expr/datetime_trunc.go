@@ -56,7 +56,7 @@ var clockUnits = map[string]int64{
 	"minute": 60_000_000, "minutes": 60_000_000, "hour": 3_600_000_000, "hours": 3_600_000_000,
 }
 
-// years of the units above a year
+// yearUnits are the years of the units above a year.
 var yearUnits = map[string]int{
 	"year": 1, "years": 1, "decade": 10, "decades": 10, "century": 100, "centuries": 100, "millennium": 1000, "millennia": 1000,
 }
@@ -140,7 +140,7 @@ func truncInterval(_ *Context, a []types.Datum) (types.Datum, error) {
 		n := int32(12 * yearUnits[u])
 		s = types.Span{Months: s.Months / n * n}
 	case u == "week" || u == "weeks":
-		return types.Datum{}, unsupportedUnit(u, types.Interval).(*sqlerr.Error).
+		return types.Datum{}, sqlerr.From(unsupportedUnit(u, types.Interval)).
 			WithDetail("Months usually have fractional weeks.")
 	default:
 		return types.Datum{}, unitError(u, types.Interval)

@@ -13,6 +13,7 @@ func definitionFunctions() []overload {
 		}
 	}
 	return []overload{
+		fn("pg_table_is_visible(oid) bool", "whether the search path finds a relation", tableVisible).stable(),
 		fn("pg_get_indexdef(oid) text", "definition of an index", ask(IndexDefinition)).stable(),
 		fn("pg_get_indexdef(oid,int4,bool) text", "definition of an index or of its column", column(IndexDefinition)).stable(),
 		fn("pg_get_constraintdef(oid) text", "definition of a constraint", ask(ConstraintDefinition)).stable(),
@@ -38,4 +39,25 @@ func defined(ec *Context, what Definition, oid int64, sub int) types.Datum {
 		}
 	}
 	return types.NullOf(types.Of(types.Text))
+}
+
+// tableVisible asks whether a relation's name needs its schema.
+func tableVisible(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Catalog == nil {
+		return types.BoolDatum(true), nil
+	}
+	name, ok := ec.Catalog.RelationName(uint32(a[0].Int), ec.SearchPath)
+	if !ok {
+		return types.NullOf(types.Of(types.Bool)), nil
+	}
+	quoted := false
+	for _, c := range name {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '.' && !quoted:
+			return types.BoolDatum(false), nil
+		}
+	}
+	return types.BoolDatum(true), nil
 }

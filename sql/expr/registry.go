@@ -70,11 +70,6 @@ func typeNamed(s string) types.OID {
 func (f overload) stable() overload   { f.vol = Stable; return f }
 func (f overload) volatile() overload { f.vol = Volatile; return f }
 func (f overload) onNull() overload   { f.nulls = true; return f }
-func (f overload) with(k kernel) overload {
-	f.vec = k
-	return f
-}
-func (f overload) safe() overload { f.total = true; return f }
 
 type registry map[string][]*overload
 

@@ -28,7 +28,7 @@ func nameDatum(s string) (types.Datum, error) {
 func (ec *Context) currentSchemas() []string {
 	var out []string
 	for _, s := range ec.SearchPath {
-		if s == "$user" || s == "pg_catalog" {
+		if s == "$user" || s == "pg_catalog" || !ec.hasSchema(s) {
 			continue
 		}
 		out = append(out, s)
@@ -37,6 +37,17 @@ func (ec *Context) currentSchemas() []string {
 		out = []string{"public"}
 	}
 	return out
+}
+
+// hasSchema reports whether a schema of the search path exists; one that does
+// not, such as the user's own, is passed over.
+func (ec *Context) hasSchema(name string) bool {
+	d, ok := ec.Catalog.(Definer)
+	if !ok {
+		return true
+	}
+	_, ok = d.ObjectOID(types.Regnamespace, QuoteIdent(name))
+	return ok
 }
 
 // fixed returns the same value whatever the arguments.
@@ -79,8 +90,10 @@ func systemFunctions() []overload {
 		}).stable(),
 		fn("current_setting(text) text", "run-time setting", currentSetting).stable(),
 		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
+		fn("set_config(text,text,bool) text", "change a run-time setting", setConfig).volatile(),
 	)
-	return append(append(append(out, catalogFunctions()...), definitionFunctions()...), fixedFunctions()...)
+	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
+	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
 // catalogFunctions answer questions about types, relations and the session.
@@ -93,7 +106,7 @@ func catalogFunctions() []overload {
 			return nameDatum(ec.User)
 		}).stable(),
 		fn("pg_backend_pid() int4", "number of the session", func(ec *Context, _ []types.Datum) (types.Datum, error) {
-			n, _ := strconv.Atoi(ec.setting("tally.backend_pid", "0"))
+			n, _ := strconv.Atoi(ec.setting("pg_backend_pid", "0"))
 			return int4(n)
 		}).stable(),
 		fn("format_type(oid,int4) text", "name of a type", formatType).onNull(),
@@ -147,10 +160,13 @@ func fixedFunctions() []overload {
 			out = append(out, fn(s, "compatibility with PostgreSQL's clients", fixed(d)).stable())
 		}
 	}
-	add(yes, "pg_table_is_visible(oid) bool", "pg_type_is_visible(oid) bool", "pg_function_is_visible(oid) bool",
+	add(yes, "pg_type_is_visible(oid) bool", "pg_function_is_visible(oid) bool", "pg_ts_parser_is_visible(oid) bool",
+		"pg_ts_template_is_visible(oid) bool",
 		"pg_opclass_is_visible(oid) bool", "pg_operator_is_visible(oid) bool", "pg_collation_is_visible(oid) bool",
 		"pg_conversion_is_visible(oid) bool", "pg_statistics_obj_is_visible(oid) bool", "pg_ts_config_is_visible(oid) bool",
 		"pg_ts_dict_is_visible(oid) bool", "pg_opfamily_is_visible(oid) bool")
+	add(no, "pg_relation_is_publishable(regclass) bool", "pg_index_column_has_property(regclass,int4,text) bool",
+		"pg_cancel_backend(int4) bool", "pg_terminate_backend(int4) bool")
 	add(no, "pg_is_in_recovery() bool", "pg_is_other_temp_schema(oid) bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
 	for _, object := range []string{"table", "schema", "database", "function", "type", "sequence", "tablespace", "language", "any_column"} {
 		for _, of := range []string{"text", "oid"} {
@@ -167,12 +183,18 @@ func fixedFunctions() []overload {
 	add(nullText, "shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
 		"pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
 		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
-		"inet_server_addr() text", "inet_client_addr() text", "pg_tablespace_location(oid) text", "pg_get_function_sqlbody(oid) text")
+		"inet_server_addr() text", "inet_client_addr() text", "pg_get_function_sqlbody(oid) text")
 	add(types.NullOf(types.Of(types.Int4)), "inet_server_port() int4", "inet_client_port() int4")
 	add(zero, "pg_relation_size(regclass) int8", "pg_relation_size(regclass,text) int8", "pg_total_relation_size(regclass) int8",
-		"pg_table_size(regclass) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
+		"pg_table_size(regclass) int8", "pg_stat_get_numscans(oid) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
 		"txid_current() int8", "pg_tablespace_size(oid) int8")
 	add(types.IntDatum(types.Oid, 0), "pg_my_temp_schema() oid")
+	add(types.TextDatum("UTF8"), "getdatabaseencoding() name")
+	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
+	add(types.NullOf(types.Of(types.AclItemArray)), `acldefault("char",oid) _aclitem`)
+	add(types.NullOf(types.Of(types.Timestamptz)), "pg_postmaster_start_time() timestamptz", "pg_conf_load_time() timestamptz")
+	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")
+	add(types.NullOf(types.Of(types.Void)), "pg_advisory_unlock_all() void")
 	asIs := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.TextDatum(str(a[0])), nil }
 	return append(out, fn("pg_get_expr(pg_node_tree,oid) text", "expression as text", asIs),
 		fn("pg_get_expr(pg_node_tree,oid,bool) text", "expression as text", asIs),
@@ -205,6 +227,16 @@ func currentSetting(ec *Context, a []types.Datum) (types.Datum, error) {
 		return types.NullOf(types.Of(types.Text)), nil
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", str(a[0]))
+}
+
+func setConfig(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Set == nil {
+		return types.Datum{}, sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed here", str(a[0]))
+	}
+	if err := ec.Set(str(a[0]), str(a[1]), a[2].Int != 0); err != nil {
+		return types.Datum{}, err
+	}
+	return currentSetting(ec, a[:1])
 }
 
 func viewDefinition(ec *Context, a []types.Datum) (types.Datum, error) {

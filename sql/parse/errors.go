@@ -18,8 +18,8 @@ func syntaxError(src string, t *token) error {
 func (p *parser) errorHere() error { return syntaxError(p.src, p.cur()) }
 
 // errorAt is a 42601 with a sentence of its own.
-func errorAt(t *token, format string, args ...any) error {
-	return sqlerr.New(sqlerr.SyntaxError, format, args...).At(int(t.char))
+func errorAt(t *token, sentence string) error {
+	return sqlerr.New(sqlerr.SyntaxError, "%s", sentence).At(int(t.char))
 }
 
 // unsupported says that PostgreSQL has the form but TallyDB does not.

@@ -18,7 +18,7 @@ import (
 // go test -rewrite makes the files anew.
 func TestGolden(t *testing.T) {
 	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+		datadriven.RunTest(t, path, func(_ *testing.T, d *datadriven.TestData) string {
 			list, err := parse.Parse(d.Input)
 			if err != nil {
 				return describe(err, d.Cmd == "error")

@@ -246,7 +246,7 @@ func (p *parser) typedLiteral(t *token) (bool, error) {
 	typ, err := p.typeName()
 	if err != nil || p.cur().kind != tokString {
 		p.at = start
-		return false, nil
+		return false, nil //nolint:nilerr // then it is no typed literal, and is read as something else
 	}
 	lit := p.literal()
 	if t.text == "interval" && typ.IntervalFields == "" {

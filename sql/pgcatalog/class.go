@@ -41,8 +41,12 @@ func fillClasses(c *Catalog, w *writer) {
 			options = o.options
 		}
 		hasIndex := o.kind == "r" && o.table != nil && len(o.table.Table.PrimaryKey) > 0
+		rows := -1.0 // unknown
+		if o.index() {
+			rows = 0
+		}
 		w.add(o.oid, o.name, schemaOIDs[o.schema], o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
-			identity, options, -1.0)
+			identity, options, rows)
 	}
 }
 

@@ -61,14 +61,39 @@ func fillDefaults(c *Catalog, w *writer) {
 		}
 		for i := range o.columns {
 			if sql, ok := o.table.Table.Defaults[i]; ok {
-				w.add(defaultOID(o.table.ID, i+1), o.oid, i+1, sql)
+				w.add(defaultOID(o.table.ID, i+1), o.oid, i+1, defaultText(sql, o.columns[i].Type))
 			}
+		}
+	}
+}
+
+// defaultText shows a default as PostgreSQL does: a plain string has its type.
+func defaultText(sql string, t types.Type) string {
+	inner, ok := strings.CutPrefix(sql, "'")
+	if ok {
+		inner, ok = strings.CutSuffix(inner, "'")
+	}
+	if !ok || strings.Contains(strings.ReplaceAll(inner, "''", ""), "'") {
+		return sql
+	}
+	return sql + "::" + types.Of(t.OID).String()
+}
+
+// fillFunctionDescriptions comments on functions.
+func fillFunctionDescriptions(w *writer) {
+	w.columns("objoid classoid objsubid description")
+	for _, f := range scalarFunctions() {
+		if f.description != "" {
+			w.add(f.oid, pgProcOID, 0, f.description)
 		}
 	}
 }
 
 func fillDescriptions(c *Catalog, w *writer) {
 	w.columns("objoid classoid objsubid description")
+	for _, f := range c.aggregates() {
+		w.add(f.oid, pgProcOID, 0, f.description)
+	}
 	for _, o := range c.relations() {
 		if o.about != "" {
 			w.add(o.oid, pgClassOID, 0, o.about)

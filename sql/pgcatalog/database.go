@@ -84,17 +84,24 @@ func (c *Catalog) database() string {
 	return c.cfg.Snapshot.Database
 }
 
+func (c *Catalog) databases() []string {
+	if c.cfg.Databases == nil {
+		return nil
+	}
+	return c.cfg.Databases()
+}
+
 func fillDatabases(c *Catalog, w *writer) {
 	w.columns("oid datname")
 	w.always("datdba", ownerOID, "encoding", utf8, "datlocprovider", "c", "datallowconn", true, "datconnlimit", -1,
 		"dattablespace", defaultTablespaceOID, "datcollate", "C.UTF-8", "datctype", "C.UTF-8")
-	for i, name := range c.cfg.Databases {
+	for i, name := range c.databases() {
 		w.add(firstDatabase+i, name)
 	}
 }
 
 func (c *Catalog) databaseOID() any {
-	for i, name := range c.cfg.Databases {
+	for i, name := range c.databases() {
 		if name == c.database() {
 			return firstDatabase + i
 		}
@@ -104,7 +111,7 @@ func (c *Catalog) databaseOID() any {
 
 func fillDatabaseStats(c *Catalog, w *writer) {
 	w.columns("datid datname")
-	for i, name := range c.cfg.Databases {
+	for i, name := range c.databases() {
 		w.add(firstDatabase+i, name)
 	}
 }
@@ -117,8 +124,8 @@ func fillAuthID(c *Catalog, w *writer) {
 }
 
 func fillRoles(c *Catalog, w *writer) {
+	w.always("rolpassword", "********")
 	fillAuthID(c, w)
-	// pg_roles is pg_authid without the password.
 }
 
 func fillUsers(c *Catalog, w *writer) {

@@ -13,7 +13,7 @@ import (
 func (c *Catalog) about(r *catalog.Relation) string {
 	switch r.Kind {
 	case catalog.KindStream:
-		text := fmt.Sprintf("Stream of %d partitions", r.Stream.Options.Partitions)
+		text := "Stream of " + count(r.Stream.Options.Partitions, "partition")
 		if i := r.Stream.TimeColumn; i >= 0 {
 			text += fmt.Sprintf(", event time %s, watermark %s behind", r.Columns[i].Name, span(r.Stream.WatermarkDelay))
 		}
@@ -54,7 +54,7 @@ func options(r *catalog.Relation) []string {
 			value time.Duration
 		}{{"idle_timeout", o.IdleTimeout}, {"max_future_skew", o.MaxFutureSkew}, {"retention", o.Retention}} {
 			if d.value > 0 {
-				add(d.name, d.value.String())
+				add(d.name, clock(d.value))
 			}
 		}
 		if o.RejectBadRows {
@@ -66,13 +66,13 @@ func options(r *catalog.Relation) []string {
 			add("allowed_lateness", span(v.AllowedLateness))
 		}
 		if v.Early > 0 {
-			add("early", v.Early.String())
+			add("early", clock(v.Early))
 		}
 		if v.MaxGroups > 0 {
 			add("max_groups", fmt.Sprint(v.MaxGroups))
 		}
 		if v.MaxStaleness > 0 {
-			add("max_staleness", v.MaxStaleness.String())
+			add("max_staleness", clock(v.MaxStaleness))
 		}
 	}
 	return out
@@ -86,5 +86,25 @@ func columnNames(r *catalog.Relation, columns []int) string {
 	return strings.Join(names, ",")
 }
 
-// span shows an event-time duration as Go does: "1m30s".
-func span(d eventtime.Duration) string { return (time.Duration(d) * time.Microsecond).String() }
+// span shows a length of event time in its largest whole unit: "90 seconds".
+func span(d eventtime.Duration) string {
+	for _, u := range []struct {
+		size eventtime.Duration
+		name string
+	}{{eventtime.Day, "day"}, {eventtime.Hour, "hour"}, {eventtime.Minute, "minute"}, {eventtime.Second, "second"}} {
+		if d >= u.size && d%u.size == 0 {
+			return count(int(d/u.size), u.name)
+		}
+	}
+	return count(int(d/eventtime.Millisecond), "millisecond")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// clock shows a length of time like span.
+func clock(d time.Duration) string { return span(eventtime.Duration(d.Microseconds())) }

@@ -33,8 +33,6 @@ func fillInfoCollations(c *Catalog, w *writer) {
 	}
 }
 
-func fillApplicableRoles(*Catalog, *writer) {}
-
 func fillEnabledRoles(c *Catalog, w *writer) {
 	w.columns("role_name")
 	w.add(c.cfg.User)
@@ -99,7 +97,7 @@ func fillColumns(c *Catalog, w *writer) {
 			var byDefault any
 			if o.table != nil {
 				if sql, ok := o.table.Table.Defaults[i]; ok {
-					byDefault = sql
+					byDefault = defaultText(sql, col.Type)
 				}
 			}
 			row(o.schema, o.name, i, col, byDefault, o.insertable() && col.Role == types.RoleData)

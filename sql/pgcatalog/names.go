@@ -17,7 +17,7 @@ func (c *Catalog) RelationOID(name string, path []string) (uint32, bool) {
 	schemas := []string{schema}
 	if schema == "" {
 		schemas = path
-		if len(path) == 0 {
+		if path == nil {
 			schemas = []string{catalog.PublicSchema}
 		}
 		if !slices.Contains(path, "pg_catalog") {
@@ -73,7 +73,7 @@ func splitName(name string) (schema, rest string) {
 
 // RelationName implements expr.Catalog.
 func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
-	if len(path) == 0 {
+	if path == nil {
 		path = []string{catalog.PublicSchema}
 	}
 	shown := func(schema, name string) (string, bool) {
@@ -91,10 +91,8 @@ func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
 			return shown(r.Schema, r.Name)
 		}
 	}
-	for _, o := range c.objects() {
-		if o.oid == oid {
-			return shown(o.schema, o.name)
-		}
+	if o := c.object(oid); o != nil {
+		return shown(o.schema, o.name)
 	}
 	return "", false
 }
@@ -166,16 +164,13 @@ func (c *Catalog) description(oid uint32, sub int) (string, bool) {
 	if f := c.function(oid); f != nil && sub == 0 {
 		return f.description, f.description != ""
 	}
-	for _, o := range c.relations() {
-		if o.oid != oid {
-			continue
-		}
-		if sub == 0 {
-			return o.about, o.about != ""
-		}
-		if sub <= len(o.columns) && o.columns[sub-1].Role == types.RoleEnvelope {
-			return envelopeAbout[o.columns[sub-1].Name], true
-		}
+	o := c.object(oid)
+	switch {
+	case o == nil:
+	case sub == 0:
+		return o.about, o.about != ""
+	case sub <= len(o.columns) && o.columns[sub-1].Role == types.RoleEnvelope:
+		return envelopeAbout[o.columns[sub-1].Name], true
 	}
 	return "", false
 }

@@ -34,8 +34,18 @@ func (c *Catalog) objects() []*object {
 		for _, r := range c.cfg.Snapshot.Relations() {
 			c.objectList = append(c.objectList, c.objectsOf(r)...)
 		}
+		c.objectByOID = make(map[uint32]*object, len(c.objectList))
+		for _, o := range c.objectList {
+			c.objectByOID[o.oid] = o
+		}
 	})
 	return c.objectList
+}
+
+// object returns an object by number, or nil.
+func (c *Catalog) object(oid uint32) *object {
+	c.objects()
+	return c.objectByOID[oid]
 }
 
 // relations returns the objects that are not indexes.

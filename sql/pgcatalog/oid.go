@@ -1,6 +1,12 @@
 package pgcatalog
 
-import "github.com/tallydb/tallydb/catalog/id"
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/types"
+)
 
 // derived is a kind of object that a relation brings with it. Its number is the
 // relation's with the kind in the upper four bits, above every relation's number.
@@ -32,11 +38,28 @@ func split(oid uint32) (derived, uint32) { return derived(oid >> 28), oid & (1<<
 // Numbers of objects that are not in any file.
 const (
 	ownerOID      = 10 // the role that owns everything
-	firstFunction = 20_000_000
-	firstOperator = 21_000_000
-	firstCast     = 22_000_000
+	firstCast     = 20_000_000
 	firstDatabase = 5
 )
+
+// numbering gives functions and operators numbers that depend on their names and
+// arguments, so that they stay when others are added.
+type numbering map[uint32]bool
+
+// hashedBase is the first of the numbers that are hashes; they end below those of
+// derived objects.
+const hashedBase = 1 << 27
+
+func (taken numbering) number(kind, name string, args []types.OID) uint32 {
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, kind, name, args)
+	n := hashedBase | h.Sum32()&(hashedBase-1)
+	for taken[n] {
+		n = hashedBase | (n+1)&(hashedBase-1)
+	}
+	taken[n] = true
+	return n
+}
 
 // classOID numbers the catalogs that pg_depend and pg_description name.
 const (

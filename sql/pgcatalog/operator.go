@@ -8,8 +8,13 @@ import (
 func fillOperators(w *writer) {
 	w.columns("oid oprname oprkind oprleft oprright oprresult")
 	w.always("oprnamespace", pgCatalogOID, "oprowner", ownerOID)
-	for i, o := range expr.Operators() {
-		n := firstOperator + uint32(i)
+	taken := numbering{}
+	for _, o := range expr.Operators() {
+		var args []types.OID
+		for _, a := range o.Args {
+			args = append(args, a.OID)
+		}
+		n := taken.number("o", o.Name, args)
 		switch len(o.Args) {
 		case 1:
 			w.add(n, o.Name, "l", 0, o.Args[0].OID, o.Result.OID)

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Snapshot  *catalog.Snapshot
 	Registry  *agg.Registry
-	Databases []string
+	Databases func() []string
 	User      string
 	Settings  func() []Setting
 	Activity  func() []Activity
@@ -36,6 +36,7 @@ type Catalog struct {
 
 	objectsOnce sync.Once
 	objectList  []*object
+	objectByOID map[uint32]*object
 }
 
 var (

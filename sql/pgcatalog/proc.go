@@ -30,14 +30,16 @@ var volatilities = map[expr.Volatility]string{expr.Immutable: "i", expr.Stable: 
 // scalarFunctions are the functions of expressions and those that types name.
 var scalarFunctions = sync.OnceValue(func() []*function {
 	var out []*function
-	for i, f := range expr.Functions() {
+	taken := numbering{}
+	for _, f := range expr.Functions() {
 		p := &function{
-			oid: firstFunction + uint32(i), name: f.Name, kind: "f", result: f.Result.OID, variadic: f.Variadic,
+			name: f.Name, kind: "f", result: f.Result.OID, variadic: f.Variadic,
 			strict: f.Strict, volatility: volatilities[f.Volatility], source: f.Name, description: f.Description,
 		}
 		for _, a := range f.Args {
 			p.args = append(p.args, a.OID)
 		}
+		p.oid = taken.number(p.kind, p.name, p.args)
 		out = append(out, p)
 	}
 	return append(out, ioFunctions()...)
@@ -101,8 +103,12 @@ func (c *Catalog) aggregates() []*function {
 			})
 		}
 	}
-	for i, f := range out {
-		f.oid = firstFunction + uint32(len(scalarFunctions())+i)
+	taken := numbering{}
+	for _, f := range scalarFunctions() {
+		taken[f.oid] = true
+	}
+	for _, f := range out {
+		f.oid = taken.number(f.kind, f.name, f.args)
 	}
 	aggregateCache.Store(r, out)
 	return out
@@ -242,8 +248,10 @@ func (c *Catalog) function(oid uint32) *function {
 	if f := functionByOID()[oid]; f != nil {
 		return f
 	}
-	if i := int(oid) - firstFunction - len(scalarFunctions()); i >= 0 && i < len(c.aggregates()) {
-		return c.aggregates()[i]
+	for _, f := range c.aggregates() {
+		if f.oid == oid {
+			return f
+		}
 	}
 	return nil
 }

@@ -32,13 +32,17 @@ var (
 	informationSchemaText string
 	//go:embed schema/tally_catalog.txt
 	tallyCatalogText string
+	// functionsText has functions of FROM as tables whose names end in "()". What
+	// they yield depends on no argument here.
+	//go:embed schema/functions.txt
+	functionsText string
 )
 
 // tableDef is a virtual table.
 type tableDef struct {
 	schema, name string
 	oid, rowType uint32
-	kind         string // r or v
+	kind         string // r, v, or f for a function
 	columns      []types.Column
 	// shown is the number of columns that are not system columns.
 	shown int
@@ -64,11 +68,20 @@ var definitions = sync.OnceValue(func() *definitionSet {
 		d.byName[name], d.byOID[t.oid] = t, t
 		d.names = append(d.names, name)
 	}
+	for _, t := range parseDefinitions("pg_catalog", functionsText) {
+		d.byName[t.schema+"."+t.name] = t
+	}
 	return d
 })
 
 func (d *definitionSet) load(schema, text string) {
-	first := len(d.list)
+	list := parseDefinitions(schema, text)
+	slices.SortFunc(list, func(a, b *tableDef) int { return strings.Compare(a.name, b.name) })
+	d.list = append(d.list, list...)
+}
+
+func parseDefinitions(schema, text string) []*tableDef {
+	var out []*tableDef
 	for line := range strings.Lines(text) {
 		head, columns, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		f := strings.Fields(head)
@@ -82,9 +95,9 @@ func (d *definitionSet) load(schema, text string) {
 		if t.kind == "r" {
 			t.columns = append(t.columns, systemColumns...)
 		}
-		d.list = append(d.list, t)
+		out = append(out, t)
 	}
-	slices.SortFunc(d.list[first:], func(a, b *tableDef) int { return strings.Compare(a.name, b.name) })
+	return out
 }
 
 // systemColumns are those that clients read of PostgreSQL's own tables.

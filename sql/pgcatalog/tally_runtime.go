@@ -87,8 +87,8 @@ func fillViewPartitions(ctx context.Context, c *Catalog, w *writer) error {
 func fillJobs(ctx context.Context, c *Catalog, w *writer) error {
 	w.columns("view stream partitions partitions_live done total state")
 	type progress struct {
-		partitions, live int
-		done, total      int64
+		partitions, live, reading int
+		done, total               int64
 	}
 	jobs := map[id.Relation]*progress{}
 	err := c.eachPartition(ctx, func(r *catalog.Relation, p *PartitionStatus) {
@@ -100,8 +100,11 @@ func fillJobs(ctx context.Context, c *Catalog, w *writer) error {
 			}
 			j.partitions++
 			s, ok := p.Views[v.ID]
-			if s.Live {
+			switch {
+			case s.Live:
 				j.live++
+			case p.Answered:
+				j.reading++
 			}
 			birth := v.ContinuousView.Birth[p.Partition]
 			j.total += int64(max(p.Head, birth) - birth)
@@ -112,7 +115,7 @@ func fillJobs(ctx context.Context, c *Catalog, w *writer) error {
 	})
 	for _, v := range c.ofKind(catalog.KindContinuousView) {
 		j := jobs[v.ID]
-		if j == nil || j.live == j.partitions {
+		if j == nil || j.reading == 0 {
 			continue
 		}
 		w.add(v.Name, orNull(c.streamName(v)), j.partitions, j.live, j.done, j.total, "reading history")

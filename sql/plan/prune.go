@@ -262,7 +262,7 @@ func pruneApply(a *Apply, wanted []bool) (Node, []int) {
 	child, to := prune(a.Child, copyNeed(wanted[:nc]).add(a.Exprs()...))
 	n := *a
 	n.Child = child
-	n = *(remapped(&n, to).(*Apply))
+	n = *remapped(&n, to).(*Apply)
 	width := len(child.Schema().Columns)
 	to = append([]int(nil), to...)
 	if a.Kind >= ApplyLateral {

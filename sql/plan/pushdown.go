@@ -180,10 +180,10 @@ func pushLeaf(n Node, conds []expr.Expr) Node {
 		}
 		return And(all)
 	}
-	limited := func(columns []int, from, to int) (yes, no []expr.Expr) {
+	limited := func(columns []int, to int) (yes, no []expr.Expr) {
 		return split(conds, func(e expr.Expr) bool {
 			for c := range Columns(e) {
-				if columns[c] < from || columns[c] >= to {
+				if columns[c] >= to {
 					return false
 				}
 			}
@@ -197,23 +197,23 @@ func pushLeaf(n Node, conds []expr.Expr) Node {
 			c.Partition = foldPartition(&c)
 			return filtered(&c, conds) // the one row exists whatever the filter says
 		}
-		yes, no := limited(s.Columns, 0, s.Layout().Aggs)
+		yes, no := limited(s.Columns, s.Layout().Aggs)
 		c.KeyFilter = merge(s.KeyFilter, s.Columns, yes)
 		c.Partition = foldPartition(&c)
 		return filtered(&c, no)
 	case *StreamScan:
-		yes, no := limited(s.Columns, 0, len(s.Stream.Columns))
+		yes, no := limited(s.Columns, len(s.Stream.Columns))
 		c := *s
 		c.Filter = merge(s.Filter, s.Columns, yes)
 		c.Partition = partitionValues(s.Stream, Conjuncts(c.Filter))
 		return filtered(&c, no)
 	case *TableScan:
-		yes, no := limited(s.Columns, 0, len(s.Table.Columns))
+		yes, no := limited(s.Columns, len(s.Table.Columns))
 		c := *s
 		c.Filter = merge(s.Filter, s.Columns, yes)
 		return filtered(&c, no)
 	case *SideScan:
-		yes, no := limited(s.Columns, 0, len(SideSchema(s.Kind, s.Stream).Columns))
+		yes, no := limited(s.Columns, len(SideSchema(s.Kind, s.Stream).Columns))
 		c := *s
 		c.Filter = merge(s.Filter, s.Columns, yes)
 		return filtered(&c, no)

@@ -7,8 +7,8 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
-func malformedArray(text []byte, format string, args ...any) error {
-	return sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed array literal: \"%s\"", text).WithDetail(format, args...)
+func malformedArray(text []byte, detail string) error {
+	return sqlerr.New(sqlerr.InvalidTextRepresentation, "malformed array literal: \"%s\"", text).WithDetail("%s", detail)
 }
 
 type arrayParser struct {

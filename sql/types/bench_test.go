@@ -45,8 +45,13 @@ func BenchmarkAppendParsed(b *testing.B) {
 		t    types.OID
 		text string
 	}{
-		{types.Int8, "1234567890"}, {types.Float8, "123.45"}, {types.Text, "user-12345"}, {types.Bool, "t"},
-		{types.Timestamptz, "2026-11-29 12:34:56.123456+00"}, {types.Date, "2026-11-29"}, {types.UUID, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"},
+		{types.Int8, "1234567890"},
+		{types.Float8, "123.45"},
+		{types.Text, "user-12345"},
+		{types.Bool, "t"},
+		{types.Timestamptz, "2026-11-29 12:34:56.123456+00"},
+		{types.Date, "2026-11-29"},
+		{types.UUID, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"},
 		{types.Numeric, "12345.6789"},
 	} {
 		b.Run(types.Of(c.t).String(), func(b *testing.B) {

@@ -70,8 +70,7 @@ type Entry struct {
 type Log interface {
 	// Append makes the entries durable, all or none, and sets the Offset and
 	// AppendTime of each. It retains an attachment until every subscriber was
-	// given it. Payloads must not change until it returns. A cancelled context
-	// ends the wait, not the append.
+	// given it. Payloads must not change until it returns.
 	Append(ctx context.Context, entries []Entry) error
 	// Partitions returns the partitions that the log knows of, in any order.
 	Partitions() []id.StreamPartition

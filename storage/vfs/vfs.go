@@ -13,11 +13,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// FS is a file system; File an open file of it.
-type (
-	FS   = vfs.FS
-	File = vfs.File
-)
+// FS is a file system.
+type FS = vfs.FS
+
+// File is an open file of an FS.
+type File = vfs.File
 
 // CategoryLog labels the writes of the partition log in disk statistics.
 const CategoryLog = vfs.DiskWriteCategory("tally-log")

@@ -9,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/recordbatch"
+	"github.com/tallydb/tallydb/stream/dedup"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
 	"github.com/tallydb/tallydb/stream/routing"
@@ -99,7 +100,7 @@ func (w *Worker) applyData(rec *ingestlog.Record) error {
 		if v.applied != rec.Offset {
 			continue // reading the retained log
 		}
-		o, err := w.foldInto(v, rec, in, a.rows)
+		o, err := w.foldInto(v, rec, in)
 		if err != nil {
 			return fmt.Errorf("view %s: %w", v.rel.Name, err)
 		}
@@ -112,8 +113,7 @@ func (w *Worker) applyData(rec *ingestlog.Record) error {
 }
 
 // foldInto folds admitted rows into a view and sets aside what it refuses.
-// numbers are the rows' numbers in the record; nil means all in order.
-func (w *Worker) foldInto(v *view, rec *ingestlog.Record, in fold.Input, numbers []int32) (rows.Outcome, error) {
+func (w *Worker) foldInto(v *view, rec *ingestlog.Record, in fold.Input) (rows.Outcome, error) {
 	v.begin()
 	if err := v.program.Run(in, v); err != nil {
 		return rows.Outcome{}, err
@@ -143,6 +143,8 @@ type refusal struct {
 	reason string // empty for a duplicate, which is counted and not kept
 }
 
+const dedupBlock = dedup.TouchRows
+
 // Reasons for which admission refuses an event.
 const (
 	reasonFuture = "event time is further in the future than max_future_skew allows"
@@ -165,13 +167,16 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 	if c := w.cfg.Stream.Stream.TimeColumn; c >= 0 {
 		times = r.Batch.Cols[c].Ints
 	}
-	dedup := len(r.Digests) > 0
+	unique := len(r.Digests) > 0
 	var out rows.Outcome
 	source, sources := 0, sourceColumn(w.cfg.Stream.Stream.Options.SourceKey, &r.Batch)
 	if sources == nil {
 		source = w.tracker.Source(nil)
 	}
 	for i := range n {
+		if unique && i%dedupBlock == 0 {
+			w.touched += w.dedup.Touch(r.Digests[i:min(i+dedupBlock, n)])
+		}
 		at := wall
 		if times != nil {
 			at = eventtime.Time(times[i])
@@ -182,7 +187,7 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 			a.refused = append(a.refused, refusal{i, reasonFuture})
 			out.Rejected++
 			continue
-		case !dedup:
+		case !unique:
 		default:
 			expiry := at.Add(opts.DedupHorizon)
 			if before.Passed(expiry) {

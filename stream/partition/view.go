@@ -341,7 +341,7 @@ func (w *Worker) backfillRecord(v *view, rec *ingestlog.Record) error {
 	if len(numbers) < r.Batch.Rows {
 		in.Batch, in.Hashes = r.Batch.Gather(numbers), gatherHashes(r, numbers)
 	}
-	_, err = w.foldInto(v, rec, in, numbers)
+	_, err = w.foldInto(v, rec, in)
 	return err
 }
 

@@ -81,6 +81,7 @@ type Worker struct {
 	waiters    []*waiter
 	clockUse   uint64
 	scratch    []byte
+	touched    uint64 // see dedup.Table.Touch
 	admitted   admitted
 	checkpoint time.Time
 
@@ -156,7 +157,7 @@ func release(rec *ingestlog.Record) {
 // returns nil at an ordinary end.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.stop()
-	ticker := time.NewTicker(w.cfg.CheckpointEvery)
+	ticker := time.NewTicker(w.firstCheckpoint())
 	defer ticker.Stop()
 	for {
 		busy, err := w.turn(ctx)
@@ -173,6 +174,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
+				ticker.Reset(w.cfg.CheckpointEvery)
 				err = w.writeCheckpoint()
 			case <-ctx.Done():
 				return w.writeCheckpoint()
@@ -185,6 +187,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
+				ticker.Reset(w.cfg.CheckpointEvery)
 				err = w.writeCheckpoint()
 			case <-ctx.Done():
 				return w.writeCheckpoint()
@@ -197,6 +200,14 @@ func (w *Worker) Run(ctx context.Context) error {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
 		}
 	}
+}
+
+// firstCheckpoint spreads the partitions' checkpoints over their interval, so
+// that they do not all stall at one moment.
+func (w *Worker) firstCheckpoint() time.Duration {
+	n := time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
+	at := time.Duration(w.cfg.Partition.Partition)%n + 1
+	return max(w.cfg.CheckpointEvery*at/n, 1)
 }
 
 func (w *Worker) stop() {

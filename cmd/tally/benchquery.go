@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+)
+
+// queryBench is one run of "tally bench query".
+type queryBench struct {
+	ingest  ingestBench
+	clients int
+	seconds float64
+	rate    float64
+}
+
+// benchQueryCommand is "tally bench query".
+func benchQueryCommand() *cobra.Command {
+	b := &queryBench{ingest: ingestBench{workload: workload{ids: "bigint", perMilli: 1}, sketches: true, views: 1, dedup: true, copyRows: 10_000, connections: 2}}
+	cmd := &cobra.Command{
+		Use:   "query",
+		Short: "Read one window of a view with all its groups, while events come in",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), cmd.OutOrStdout()) },
+	}
+	f := cmd.Flags()
+	f.IntVar(&b.clients, "clients", 8, "clients that query")
+	f.Float64Var(&b.seconds, "seconds", 10, "how long to measure")
+	f.Float64Var(&b.rate, "rate", 800_000, "events a second to ingest meanwhile")
+	f.IntVar(&b.ingest.partitions, "partitions", 8, "partitions of the stream")
+	f.IntVar(&b.ingest.workload.groups, "groups", 1000, "distinct group keys")
+	return cmd
+}
+
+func (b *queryBench) run(ctx context.Context, out io.Writer) error {
+	dir, err := os.MkdirTemp("", "tally-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	server, err := startChild(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.measure(ctx, out, server), server.stop())
+}
+
+func (b *queryBench) measure(ctx context.Context, out io.Writer, server *child) error {
+	setup, err := server.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer setup.Close(context.WithoutCancel(ctx))
+	for _, sql := range b.ingest.schema() {
+		if _, err := setup.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.seconds*float64(time.Second)))
+	defer cancel()
+	var sent, event atomic.Int64
+	errs := make(chan error, b.clients+b.ingest.connections)
+	var group sync.WaitGroup
+	feed := newFeed(b.ingest.workload, b.ingest.copyRows, b.rate)
+	for range b.ingest.connections {
+		group.Go(func() { errs <- feed.send(ctx, server, &sent, &event) })
+	}
+	latencies := make([][]time.Duration, b.clients)
+	worst := make([]int64, b.clients)
+	rows := make([]int64, b.clients)
+	began := time.Now()
+	for i := range b.clients {
+		group.Go(func() {
+			var err error
+			latencies[i], worst[i], rows[i], err = queryLoop(ctx, server, &event)
+			errs <- err
+		})
+	}
+	group.Wait()
+	took := time.Since(began)
+	close(errs)
+	for err := range errs {
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+	var all []time.Duration
+	stale, most := int64(0), int64(0)
+	for i := range latencies {
+		all = append(all, latencies[i]...)
+		stale, most = max(stale, worst[i]), max(most, rows[i])
+	}
+	fmt.Fprintf(out, "tally: %d clients reading one window of %d groups from %d partitions (at most %d rows), %.3f M events/s coming in\n",
+		b.clients, b.ingest.workload.groups, b.ingest.partitions, most, float64(sent.Load())/took.Seconds()/1e6)
+	fmt.Fprintf(out, "tally: %d queries, %.0f/s; p50 %v p99 %v; largest _staleness_ms %d\n",
+		len(all), float64(len(all))/took.Seconds(), quantile(all, 0.5), quantile(all, 0.99), stale)
+	return nil
+}
+
+// feed makes and sends events at a rate.
+type feed struct {
+	mu    sync.Mutex
+	gen   *generator
+	rows  int
+	next  time.Time
+	pause time.Duration
+}
+
+func newFeed(w workload, rows int, rate float64) *feed {
+	return &feed{gen: newGenerator(w), rows: rows, next: time.Now(), pause: time.Duration(float64(rows) / rate * float64(time.Second))}
+}
+
+// take returns the next COPY's data and when it is due.
+func (f *feed) take(buf []byte) ([]byte, time.Time, int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	buf = buf[:0]
+	for range f.rows {
+		buf = f.gen.appendRow(buf)
+	}
+	f.next = f.next.Add(f.pause)
+	return buf, f.next, f.gen.next
+}
+
+func (f *feed) send(ctx context.Context, server *child, sent, event *atomic.Int64) error {
+	c, err := server.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	var buf []byte
+	for ctx.Err() == nil {
+		var due time.Time
+		var id int64
+		buf, due, id = f.take(buf)
+		select {
+		case <-time.After(time.Until(due)):
+		case <-ctx.Done():
+			return nil
+		}
+		if _, err := c.PgConn().CopyFrom(ctx, bytes.NewReader(buf), "COPY events FROM STDIN"); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		sent.Add(int64(f.rows))
+		event.Store(id)
+	}
+	return nil
+}
+
+// queryLoop reads the window that events come in for, again and again.
+func queryLoop(ctx context.Context, server *child, event *atomic.Int64) (latencies []time.Duration, worst, most int64, err error) {
+	c, err := server.connect(ctx)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	defer c.Close(context.WithoutCancel(ctx))
+	for ctx.Err() == nil {
+		at := epoch.Add(time.Duration(event.Load()*1000) * time.Microsecond).Truncate(time.Minute)
+		began := time.Now()
+		n, stale, err := readWindow(ctx, c, at)
+		if err != nil {
+			if ctx.Err() != nil {
+				return latencies, worst, most, nil
+			}
+			return nil, 0, 0, err
+		}
+		latencies = append(latencies, time.Since(began))
+		worst, most = max(worst, stale), max(most, n)
+	}
+	return latencies, worst, most, nil
+}
+
+func readWindow(ctx context.Context, c *pgx.Conn, at time.Time) (rows, stale int64, err error) {
+	r, err := c.Query(ctx, "SELECT key, n, total, users, p99, _status, _staleness_ms FROM minute0 WHERE window_start = $1", at)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.Close()
+	for r.Next() {
+		var ms int64
+		if err := r.Scan(nil, nil, nil, nil, nil, nil, &ms); err != nil {
+			return 0, 0, err
+		}
+		rows++
+		stale = max(stale, ms)
+	}
+	return rows, stale, r.Err()
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tallydb/tallydb/sqllogictest"
+)
+
+// sltFlags are the flags of "tally slt".
+type sltFlags struct {
+	connect    string
+	restart    bool
+	partitions int
+	engine     string
+	rewrite    bool
+	quiet      bool
+}
+
+// sltCommand is "tally slt".
+func sltCommand() *cobra.Command {
+	var f sltFlags
+	cmd := &cobra.Command{
+		Use:   "slt PATH...",
+		Short: "Run SQL tests (see sqllogictest/README.md)",
+		Long: "Run SQL tests: files, or all *.slt files of folders. Without --partitions and\n" +
+			"--restart-every-statement every file runs in all configurations, each on a\n" +
+			"server of its own that is started for it.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runSLT(cmd, f, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.connect, "connect", "", "postgres:// URL of a running server to test instead; each file gets a database")
+	fl.StringVar(&f.engine, "engine", "tally", "name of the server under test in skipif and onlyif")
+	fl.BoolVar(&f.restart, "restart-every-statement", false, "restart the server between statements")
+	fl.IntVar(&f.partitions, "partitions", 0, "only this value of $partitions")
+	fl.BoolVar(&f.rewrite, "rewrite", false, "replace what the files expect with what comes")
+	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
+	return cmd
+}
+
+// configurations are those that the flags ask for.
+func (f sltFlags) configurations() []sqllogictest.Configuration {
+	if f.connect == "" && !f.restart && f.partitions == 0 && !f.rewrite {
+		return sqllogictest.Configurations
+	}
+	c := sqllogictest.Configuration{Name: "as asked", Partitions: f.partitions, RestartOften: f.restart}
+	if c.Partitions == 0 {
+		c.Partitions = sqllogictest.Configurations[0].Partitions
+	}
+	return []sqllogictest.Configuration{c}
+}
+
+func runSLT(cmd *cobra.Command, f sltFlags, paths []string) error {
+	files, err := sqllogictest.Files(paths)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return errors.New("no test files found")
+	}
+	out := cmd.OutOrStdout()
+	suite := &sqllogictest.Suite{
+		Files: files, Configurations: f.configurations(), Results: out,
+		Options: sqllogictest.Options{Engine: f.engine, Rewrite: f.rewrite}, Open: openSLTServer,
+	}
+	if f.connect != "" {
+		suite.Open = func(ctx context.Context) (sqllogictest.Target, func() error, error) {
+			r, err := sqllogictest.OpenRemote(ctx, f.connect)
+			return r, func() error { return r.Close(context.WithoutCancel(ctx)) }, err
+		}
+	}
+	if !f.quiet {
+		suite.Progress = cmd.ErrOrStderr()
+	}
+	total, err := suite.Run(cmd.Context())
+	fmt.Fprintf(out, "%d passed, %d failed\n", total.Passed, total.Failed)
+	if err == nil && total.Failed > 0 {
+		err = fmt.Errorf("%d SQL tests failed", total.Failed)
+	}
+	return err
+}
+
+// sltServer is a child server on a directory of its own.
+type sltServer struct{ child *child }
+
+// URL implements sqllogictest.Target.
+func (s *sltServer) URL() string { return s.child.url() }
+
+// Restart implements sqllogictest.Target.
+func (s *sltServer) Restart(ctx context.Context) error {
+	if err := s.child.stop(); err != nil {
+		return fmt.Errorf("the server did not end well: %w", err)
+	}
+	next, err := startChild(ctx, s.child.dir)
+	if err != nil {
+		return err
+	}
+	s.child = next
+	return nil
+}
+
+func openSLTServer(ctx context.Context) (sqllogictest.Target, func() error, error) {
+	dir, err := os.MkdirTemp("", "tally-slt-")
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := startChild(ctx, dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s := &sltServer{child: c}
+	return s, func() error { return errors.Join(s.child.stop(), os.RemoveAll(dir)) }, nil
+}

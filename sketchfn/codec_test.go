@@ -1,0 +1,151 @@
+package sketchfn_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the fixtures in testdata anew")
+
+// fixture is a state whose bytes were written by the first release of a codec.
+type fixture struct {
+	name string
+	contractCase
+	rows, distinct int
+}
+
+var fixtures = []fixture{
+	{"hll-empty", contractCase{"approx_distinct", types.Text, nil}, 0, 1},
+	{"hll-sparse", contractCase{"approx_distinct", types.Text, nil}, 500, 200},
+	{"hll-dense", contractCase{"approx_distinct", types.Int8, []float64{10}}, 20_000, 10_000},
+	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 0, 1},
+	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 50, 1000},
+	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 20_000, 10_000},
+	{"kll-times", contractCase{"approx_median", types.Timestamptz, []float64{16}}, 20_000, 10_000},
+	{"topk-empty", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, 0, 1},
+	{"topk-text", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, 500, 100},
+	{"topk-float8", contractCase{"approx_top_k", types.Float8, []float64{3, 16}}, 500, 10},
+	{"topk-numeric", contractCase{"approx_top_k", types.Numeric, []float64{3, 8}}, 500, 50},
+}
+
+func (f fixture) state(t testing.TB) (agg.Bound, []byte) {
+	b := mustBind(t, f.contractCase.name, f.typ, f.params...)
+	s := states(b, 1)
+	update(t, s, 0, column(t, rand.New(rand.NewPCG(1, 1)), types.Of(f.typ), f.rows, f.distinct))
+	return b, s.Append(nil, 0)
+}
+
+func (f fixture) path() string { return filepath.Join("testdata", "v1", f.name+".state") }
+
+// States that version 1 wrote are read for as long as there is a reader of it,
+// and the same rows still give the same bytes.
+func TestFixturesOfVersion1(t *testing.T) {
+	for _, f := range fixtures {
+		b, fresh := f.state(t)
+		if *rewrite {
+			must(t, os.MkdirAll(filepath.Dir(f.path()), 0o755))
+			must(t, os.WriteFile(f.path(), fresh, 0o644))
+		}
+		old, err := os.ReadFile(f.path())
+		must(t, err)
+		s := states(b, 1)
+		if err := s.Merge(0, old); err != nil {
+			t.Errorf("%s: %v", f.name, err)
+			continue
+		}
+		if !bytes.Equal(s.Append(nil, 0), old) {
+			t.Errorf("%s is written in another way than it was read", f.name)
+		}
+		if !bytes.Equal(fresh, old) {
+			t.Errorf("%s: the same rows give another state", f.name)
+		}
+	}
+}
+
+// fuzzMerge merges any bytes into an empty group and into one that has values.
+// What is accepted is canonical, and what is refused leaves no trace.
+func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
+	for _, x := range fixtures {
+		if x.name[:len(family)] == family {
+			_, state := x.state(f)
+			for i := range cases {
+				f.Add(state, uint8(i))
+			}
+		}
+	}
+	bounds := make([]agg.Bound, len(cases))
+	some := make([][]byte, len(cases))
+	for i, c := range cases {
+		bounds[i] = mustBind(f, c.name, c.typ, c.params...)
+		s := states(bounds[i], 1)
+		update(f, s, 0, column(f, rand.New(rand.NewPCG(2, 2)), types.Of(c.typ), 300, 100))
+		some[i] = s.Append(nil, 0)
+	}
+	f.Fuzz(func(t *testing.T, state []byte, which uint8) {
+		i := int(which) % len(cases)
+		b := bounds[i]
+		s := states(b, 2)
+		must(t, s.Merge(1, some[i]))
+		err := s.Merge(0, state)
+		if err == nil && !bytes.Equal(s.Append(nil, 0), state) {
+			t.Fatal("a state that is not canonical was accepted")
+		}
+		if err != nil && !bytes.Equal(s.Append(nil, 0), states(b, 1).Append(nil, 0)) {
+			t.Fatal("a refused state left a trace")
+		}
+		if again := s.Merge(1, state); err != nil {
+			if again == nil || !bytes.Equal(s.Append(nil, 1), some[i]) {
+				t.Fatal("a refused state was accepted, or left a trace, in another group")
+			}
+		}
+		out, limits := types.NewVector(b.Final.Type(), 2), newBounds(b)
+		must(t, b.Final.Finalise(s, 2, 0.95, out, limits))
+		for g := range 2 {
+			if limits.Lo.IsNull(g) {
+				continue
+			}
+			lo, x, hi := limits.Lo.Datum(g), out.Datum(g), limits.Hi.Datum(g)
+			if types.Compare(lo, x) > 0 || types.Compare(x, hi) > 0 {
+				t.Fatal(fmt.Sprint(lo, x, hi))
+			}
+		}
+	})
+}
+
+func FuzzHLL(f *testing.F) {
+	fuzzMerge(f, "hll", contractCase{"approx_distinct", types.Text, nil}, contractCase{"approx_distinct", types.Int8, []float64{10}}, contractCase{"approx_distinct", types.Int8, []float64{4}})
+}
+
+func FuzzKLL(f *testing.F) {
+	fuzzMerge(f, "kll", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, contractCase{"approx_median", types.Timestamptz, []float64{16}}, contractCase{"approx_median", types.Int8, []float64{8}})
+}
+
+func FuzzTopK(f *testing.F) {
+	fuzzMerge(f, "topk", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, contractCase{"approx_top_k", types.Float8, []float64{3, 16}},
+		contractCase{"approx_top_k", types.Numeric, []float64{3, 8}}, contractCase{"approx_top_k", types.JSONB, []float64{3, 8}}, contractCase{"approx_top_k", types.TextArray, []float64{3, 8}})
+}
+
+func FuzzUnion(f *testing.F) {
+	b := mustBind(f, "hll_agg", types.Int8)
+	s := states(b, 1)
+	update(f, s, 0, ints(50, 0))
+	out := types.NewVector(types.Of(types.Sketch), 1)
+	must(f, b.Final.Finalise(s, 1, 0.95, out, nil))
+	f.Add(append([]byte{1}, out.Bytes(0)...))
+	union := mustBind(f, "hll_union_count", types.Sketch)
+	f.Fuzz(func(t *testing.T, state []byte) {
+		s := states(union, 1)
+		if s.Merge(0, state) == nil && !bytes.Equal(s.Append(nil, 0), state) {
+			t.Fatal("a state that is not canonical was accepted")
+		}
+		must(t, union.Final.Finalise(s, 1, 0.95, types.NewVector(types.Of(types.Int8), 1), newBounds(union)))
+	})
+}

@@ -1,0 +1,68 @@
+package bind
+
+import (
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// recordField is a named part of a record whose parts are known when it is bound.
+type recordField struct {
+	name  string
+	value expr.Expr
+}
+
+// recordPlace says which column of a node holds a part of a record.
+type recordPlace struct {
+	name  string
+	index int
+}
+
+// setRecord is a set-returning function of several columns as one value: a
+// record, whose fields can be selected.
+func (b *binder) setRecord(scan *plan.FunctionScan, column func(int) expr.Expr) (expr.Expr, error) {
+	var fields []recordField
+	var values []expr.Expr
+	for i, c := range scan.Columns {
+		v := column(i)
+		fields, values = append(fields, recordField{c.Name, v}), append(values, v)
+	}
+	e, err := expr.NewRow(values)
+	if err == nil {
+		b.records[e] = fields
+	}
+	return e, err
+}
+
+// fieldSelect binds (f(...)).column for a set-returning function, and a field of
+// a column that holds such rows.
+func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
+	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && isSetFunction(f.Name.Name) {
+		return b.setInExpr(c, f, x.Field)
+	}
+	if ref, ok := x.Arg.(*ast.ColumnRef); ok && !x.Star {
+		e, err := b.expr(c, ref)
+		if err != nil {
+			return nil, err
+		}
+		fields, known := b.records[e]
+		for _, f := range fields {
+			if f.name == x.Field {
+				return f.value, nil
+			}
+		}
+		if known {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "could not identify column %q in record data type", x.Field)
+		}
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")
+}
+
+// addFields adds the hidden columns of a target that is a record.
+func (t *target) addFields(out *output, add func(expr.Expr, types.Column) int) {
+	for _, f := range t.fields {
+		out.record = append(out.record, recordPlace{f.name, add(f.value, types.Column{Name: t.name + "." + f.name, Hidden: true})})
+	}
+}

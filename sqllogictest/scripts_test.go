@@ -1,0 +1,42 @@
+package sqllogictest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tallydb/tallydb/server"
+)
+
+// TestScripts runs every script in every configuration on a node in this process.
+func TestScripts(t *testing.T) {
+	files, err := Files([]string{"testdata"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Configurations {
+		t.Run(c.Name, func(t *testing.T) {
+			for _, f := range files {
+				script, err := ReadScript(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !c.runs(script) {
+					continue
+				}
+				t.Run(f, func(t *testing.T) {
+					suite := &Suite{Options: Options{Engine: "tally"}, Open: func(context.Context) (Target, func() error, error) {
+						l, err := OpenLocal(server.Config{DataDir: t.TempDir()})
+						return l, l.Close, err
+					}}
+					o, err := suite.one(t.Context(), script, c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, x := range o.Failures {
+						t.Error(x)
+					}
+				})
+			}
+		})
+	}
+}
