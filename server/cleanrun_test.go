@@ -39,6 +39,7 @@ func compareWithCleanRun(t *testing.T, s *servertest.Server, stream, what string
 		t.Fatal(err)
 	}
 	defer store.Close()
+	expectRowsBack(t, s, stream)
 	for _, p := range rel.Stream.Partitions() {
 		live, err := tenant.Streams.Worker(rel.ID, p)
 		if err != nil {
@@ -52,6 +53,17 @@ func compareWithCleanRun(t *testing.T, s *servertest.Server, stream, what string
 			}
 		}
 	}
+}
+
+// expectRowsBack waits until nobody holds rows of a stream: not a statement that
+// ended with an error, nor the log, nor a partition that is online.
+func expectRowsBack(t *testing.T, s *servertest.Server, stream string) {
+	t.Helper()
+	pool, err := s.Tenant().Streams.Pool(streamOf(t, s, stream).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	servertest.Eventually(t, "all rows are given back", func() bool { return pool.Out() == 0 })
 }
 
 func cleanRun(t *testing.T, s *servertest.Server, store *kv.Store, rel *catalog.Relation, views []*catalog.Relation, p id.Partition) map[string]any {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -17,7 +18,13 @@ import (
 	"github.com/tallydb/tallydb/storage/vfs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // many short-lived servers
+	goleak.VerifyTestMain(m)
+}
+
+// slow is set when the race detector runs.
+var slow bool
 
 // crashesWanted is how many crash points the crash test tries.
 func crashesWanted(t *testing.T) int {
@@ -28,7 +35,7 @@ func crashesWanted(t *testing.T) int {
 		}
 		return n
 	}
-	if testing.Short() {
+	if testing.Short() || slow {
 		return 50
 	}
 	return 1000
@@ -142,7 +149,8 @@ func (c *crasher) before() {
 
 func (c *crasher) crash() {
 	acknowledged := c.truth.acknowledged()
-	fs := c.fs.Crash(c.rng.IntN(101), c.rng)
+	unsynced := []int{0, 100, c.rng.IntN(101)}[c.rng.IntN(3)] // percent
+	fs := c.fs.Crash(unsynced, c.rng)
 	c.crashes = append(c.crashes, crash{fs, c.truth.at(acknowledged)})
 }
 

@@ -29,6 +29,7 @@ func TestL1FailedDiskEndsInErrors(t *testing.T) {
 			continue
 		}
 		acked, failed := failingLoad(t, s, n)
+		expectRowsBack(t, s, "clicks")
 		if failed {
 			if code, body, err := s.Ready(); code != http.StatusServiceUnavailable || !strings.Contains(body, "injected") {
 				t.Errorf("write %d fails: /readyz says %d %q %v, want 503 and the reason", n, code, body, err)
@@ -130,4 +131,33 @@ func TestFailedStoreEndsInErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestRowsAreGivenBackOnEveryError: a statement that fails before, while or after
+// its rows are collected gives their memory back.
+func TestRowsAreGivenBackOnEveryError(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c, clicks)
+	good := fmt.Sprintf("1\tk1\t1\t%s\n", at(1))
+	for what, rows := range map[string]string{
+		"a row that cannot be parsed": strings.Repeat(good, 5000) + "x\tk\t1\t" + at(1) + "\n",
+		"NULL event time":             strings.Repeat(good, 5000) + "1\tk\t1\t\\N\n",
+		"too few columns":             strings.Repeat(good, 20) + "1\n",
+	} {
+		if err := servertest.Copy(c, "clicks", rows); err == nil {
+			t.Errorf("%s: COPY succeeded, want an error", what)
+		}
+	}
+	servertest.ExpectCode(t, c, "22012", fmt.Sprintf("INSERT INTO clicks SELECT n, 'k', 1 / (4000 - n), '%s' FROM generate_series(1, 5000) g(n)", at(1)))
+	servertest.Exec(t, c, "BEGIN", insertClicks(0, 10), "ROLLBACK", "BEGIN", insertClicks(0, 10))
+	servertest.ExpectCode(t, c, "22012", "SELECT 1/0")
+	servertest.Exec(t, c, "COMMIT") // rolls back
+	expectRowsBack(t, s, "clicks")
+	servertest.Expect(t, c, "SELECT count(*) FROM clicks", "0")
+	servertest.Exec(t, c, "BEGIN", insertClicks(0, 10))
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectRowsBack(t, s, "clicks")
 }

@@ -56,7 +56,7 @@ type freshList struct {
 func (f *freshList) add(e entry) {
 	if f.used == 0 || len(f.blocks[f.used-1]) == freshBlock {
 		if f.used == len(f.blocks) {
-			f.blocks = append(f.blocks, make([]entry, 0, freshBlock))
+			f.blocks = append(f.blocks, make([]entry, 0, min(freshBlock, 64+f.count)))
 		}
 		f.used++
 	}
@@ -182,7 +182,7 @@ func (t *Table) FreshBytes() int { return entryBytes * t.fresh.count }
 // call, in chunks, and the latest expiry in each, after which it can be deleted.
 // A chunk is valid during the call only.
 func (t *Table) TakeFresh(fn func(chunk []byte, latest eventtime.Time) error) error {
-	chunk := make([]byte, 0, 1+entryBytes*freshBlock)
+	chunk := make([]byte, 0, 1+entryBytes*min(freshBlock, t.fresh.count))
 	for _, block := range t.fresh.blocks[:t.fresh.used] {
 		chunk = append(chunk[:0], codecVersion)
 		latest := eventtime.Min

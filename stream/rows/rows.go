@@ -61,6 +61,7 @@ type Pool struct {
 
 	schema *types.Schema
 	free   chan *Rows
+	out    atomic.Int64
 }
 
 // NewPool returns a pool of batches with these columns.
@@ -77,8 +78,12 @@ func (p *Pool) Get() *Rows {
 		r = &Rows{Batch: *types.NewBatch(p.schema, 0), pool: p}
 	}
 	r.refs.Store(1)
+	p.out.Add(1)
 	return r
 }
+
+// Out returns how many rows are held by someone.
+func (p *Pool) Out() int64 { return p.out.Load() }
 
 // Retain implements ingestlog.Attachment.
 func (r *Rows) Retain() { r.refs.Add(1) }
@@ -94,6 +99,7 @@ func (r *Rows) Release() {
 		}
 		r.Batch.Reset()
 		r.Hashes, r.Digests, r.Applied = r.Hashes[:0], r.Digests[:0], nil
+		r.pool.out.Add(-1)
 		select {
 		case r.pool.free <- r:
 		default: // enough are kept

@@ -19,14 +19,17 @@ func headerLength(fixed []byte) int {
 // findFrame looks for the last valid frame header after position from. Frames are
 // aligned, so only multiples of 8 can begin one.
 func findFrame(f vfs.File, from int64) (found frameHeader, ok bool) {
-	const window = 1 << 20
+	window := int64(1 << 20)
+	if st, err := f.Stat(); err == nil {
+		window = min(window, int64(align8(int(st.Size()))))
+	}
 	buf := make([]byte, window+frameFixed)
 	for at := (from + 7) &^ 7; ; at += window {
 		n, err := readFull(f, buf, at)
 		if err != nil || n < frameFixed {
 			return found, ok
 		}
-		for i := 0; i+frameFixed <= n && i < window; i += 8 {
+		for i := 0; i+frameFixed <= n && i < int(window); i += 8 {
 			length := headerLength(buf[i:])
 			if length == 0 {
 				continue
