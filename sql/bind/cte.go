@@ -26,7 +26,7 @@ func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
 	for i := range s.With.CTEs {
 		def := &s.With.CTEs[i]
 		if seen[def.Name] {
-			return nil, sqlerr.New(sqlerr.DuplicateObject, "WITH query name %q specified more than once", def.Name).At(def.Position())
+			return nil, sqlerr.New(sqlerr.DuplicateAlias, "WITH query name %q specified more than once", def.Name).At(def.Position())
 		}
 		seen[def.Name] = true
 		refs := references(s, def.Name)
