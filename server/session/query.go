@@ -61,7 +61,9 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	}
 	// What is written from a partial result would lose its label.
 	env.BeforeWrite = func(context.Context) error {
-		if _, failure := st.Result().Verdict(settings, false); failure != nil {
+		strict := settings // whatever readers of the session accept
+		strict.PartialResults = envelope.PartialError
+		if _, failure := st.Result().Verdict(strict, false); failure != nil {
 			return failure
 		}
 		return nil
