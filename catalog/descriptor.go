@@ -70,6 +70,7 @@ type Stream struct {
 	Epochs         []RoutingEpoch // ascending; the last is open
 	Offline        []id.Partition // partitions that an operator took offline
 	Seed           keyhash.Seed   // derived from the tenant's; never shown
+	Defaults       map[int]string // column number → SQL text of its default
 }
 
 // StreamOptions are the WITH options of CREATE STREAM, resolved.
@@ -118,4 +119,15 @@ type ContinuousView struct {
 	// Birth holds for each partition the first offset that the view reads. What
 	// was trimmed before is missing coverage for the windows it may touch.
 	Birth map[id.Partition]id.Offset
+}
+
+// Default returns the SQL text of a column's default, or "".
+func (r *Relation) Default(column int) string {
+	switch {
+	case r.Table != nil:
+		return r.Table.Defaults[column]
+	case r.Stream != nil:
+		return r.Stream.Defaults[column]
+	}
+	return ""
 }
