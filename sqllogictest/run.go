@@ -243,7 +243,7 @@ func (r *runner) step(ctx context.Context, rec *Record) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err == nil && isSession(sql) {
+	if err == nil && isSession(sql) && c.pg.TxStatus() == 'I' { // in a transaction it may be rolled back
 		c.session = append(c.session, sql)
 	}
 	r.dirty = r.dirty || !isQuery(sql)
