@@ -119,6 +119,9 @@ type ContinuousView struct {
 	// Birth holds for each partition the first offset that the view reads. What
 	// was trimmed before is missing coverage for the windows it may touch.
 	Birth map[id.Partition]id.Offset
+	// MissedUntil bounds the event times of what was trimmed before the view's
+	// birth: windows that begin before it may lack events. nil: nothing was trimmed.
+	MissedUntil *eventtime.Time `json:",omitempty"`
 }
 
 // Default returns the SQL text of a column's default, or "".

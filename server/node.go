@@ -42,6 +42,7 @@ type Config struct {
 	StatementMemory int64 // of one statement; default 256 MiB
 	SegmentBytes    int64 // of the log; default 64 MiB
 	TickEvery       time.Duration
+	ScribbleRows    bool // for tests, see stream.Config
 }
 
 // Node is a running server without its listeners.
@@ -124,7 +125,7 @@ func (n *Node) newEngine() *session.Engine {
 	agg.RegisterExact(registry)
 	sketchfn.Register(registry)
 	e := &session.Engine{
-		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather,
+		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
 		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}
@@ -171,6 +172,7 @@ func (n *Node) openTenant(d store.Database) error {
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
 		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
+		ScribbleRows: n.cfg.ScribbleRows,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {
 		return err
@@ -227,7 +229,7 @@ func (n *Node) Ready() error {
 	if n.failure != nil {
 		return n.failure
 	}
-	return n.log.Failed()
+	return errors.Join(n.log.Failed(), n.store.Failed())
 }
 
 // openTenants returns the tenants by database.

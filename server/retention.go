@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -24,12 +25,22 @@ func (n *Node) retainLoop(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		for _, t := range n.openTenants() {
-			if err := n.retain(ctx, t); err != nil && ctx.Err() == nil {
-				n.cfg.Logger.Warn("retention", slog.String("database", t.Database.Name), slog.String("error", err.Error()))
-			}
+		if err := n.Retain(ctx); err != nil && ctx.Err() == nil {
+			n.cfg.Logger.Warn("retention", slog.String("error", err.Error()))
 		}
 	}
+}
+
+// Retain trims now what the streams need to retain no longer; a running server
+// does so once a minute.
+func (n *Node) Retain(ctx context.Context) error {
+	var errs []error
+	for _, t := range n.openTenants() {
+		if err := n.retain(ctx, t); err != nil {
+			errs = append(errs, fmt.Errorf("database %s: %w", t.Database.Name, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // retain makes a durable checkpoint of each partition and trims below it.
@@ -64,16 +75,14 @@ func (n *Node) retainPartition(ctx context.Context, t *session.Tenant, rel *cata
 	if base == head || n.log.AppendedAt(sp, base) >= oldest {
 		return nil
 	}
-	if err := w.Checkpoint(ctx); err != nil {
-		return err
+	release, ok := t.Streams.LockHistory()
+	if !ok {
+		return nil // a new view reads it; the next minute will do
 	}
-	st, err := w.Status(ctx)
+	defer release()
+	limit, err := w.Checkpoint(ctx) // not what is applied: a crash goes back to the checkpoint
 	if err != nil {
 		return err
-	}
-	limit := st.Applied
-	for _, v := range st.Views {
-		limit = min(limit, v.Applied)
 	}
 	to := base
 	for to < limit && n.log.AppendedAt(sp, to) < oldest {

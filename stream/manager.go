@@ -13,8 +13,10 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/ingest"
 	"github.com/tallydb/tallydb/stream/partition"
 	"github.com/tallydb/tallydb/stream/rows"
@@ -34,7 +36,8 @@ type Config struct {
 	CheckpointRows  int64
 	MemoryBytes     int64         // of all partitions together; default 1 GiB
 	TickEvery       time.Duration // default 250 ms
-	MaxLagRecords   int           // backpressure: a partition further behind holds appends; default 256
+	MaxLagRows      int64         // backpressure: a partition further behind holds appends; default 65,536
+	ScribbleRows    bool          // for tests, see rows.Pool
 }
 
 // Manager owns the streams of a node: their partition workers, and the ticks
@@ -44,6 +47,10 @@ type Manager struct {
 	group *errgroup.Group
 	ctx   context.Context
 	stop  context.CancelFunc
+
+	// history is held for reading while a view begins at the base of a log, and
+	// for writing while logs are trimmed.
+	history sync.RWMutex
 
 	mu      sync.RWMutex
 	streams map[id.Relation]*liveStream
@@ -73,13 +80,16 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	if cfg.TickEvery == 0 {
 		cfg.TickEvery = 250 * time.Millisecond
 	}
-	if cfg.MaxLagRecords == 0 {
-		cfg.MaxLagRecords = 256
+	if cfg.MaxLagRows == 0 {
+		cfg.MaxLagRows = 1 << 16
 	}
 	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop = cancel
 	m.group, m.ctx = errgroup.WithContext(ctx)
+	if err := m.sweep(snapshot); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	for _, r := range snapshot.Relations() {
 		if r.Stream == nil {
 			continue
@@ -95,7 +105,8 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 // open restores a stream and starts its workers.
 func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema())}
-	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRecords)}
+	s.pool.Scribble = m.cfg.ScribbleRows
+	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRows)}
 	compiled := make([]partition.Compiled, len(views))
 	for i, v := range views {
 		var err error
@@ -133,21 +144,27 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 }
 
 // admit returns the backpressure of a stream: appends wait while a partition that
-// is not offline has more than this number of records to apply.
-func (s *liveStream) admit(log ingestlog.Log, maxLag int) func(context.Context) error {
+// is not offline has more than this number of rows to apply. A partition whose
+// worker has ended will not catch up: then they fail.
+func (s *liveStream) admit(log ingestlog.Log, maxLag int64) func(context.Context) error {
 	return func(ctx context.Context) error {
 		poll := time.NewTicker(time.Millisecond)
 		defer poll.Stop()
 		for {
-			behind := false
+			var behind *partition.Worker
 			for i, w := range s.workers {
-				head := log.Head(id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]})
-				behind = behind || !w.Offline() && head > w.Applied()+id.Offset(maxLag)
+				sp := id.StreamPartition{Tenant: s.ingest.Tenant, Stream: s.relation.ID, Partition: s.relation.Stream.Partitions()[i]}
+				if !w.Offline() && log.Rows(sp, w.Applied(), log.Head(sp)) > maxLag {
+					behind = w
+					break
+				}
 			}
-			if !behind {
+			if behind == nil {
 				return nil
 			}
 			select {
+			case <-behind.Done():
+				return sqlerr.New(sqlerr.IOError, "stream %q takes no more rows: %w", s.relation.Name, partition.ErrStopped)
 			case <-poll.C:
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -254,6 +271,18 @@ func (m *Manager) Pool(rel id.Relation) (*rows.Pool, error) {
 	return s.pool, nil
 }
 
+// HoldHistory keeps logs from being trimmed until release is called: from before
+// Birth is asked until the partitions keep the view.
+func (m *Manager) HoldHistory() (release func()) {
+	m.history.RLock()
+	return m.history.RUnlock
+}
+
+// LockHistory begins to trim logs, unless a view that is being created holds them.
+func (m *Manager) LockHistory() (release func(), ok bool) {
+	return m.history.Unlock, m.history.TryLock()
+}
+
 // Birth returns the first offset that a view created now reads: the base of the
 // retained log of each partition.
 func (m *Manager) Birth(stream *catalog.Relation) map[id.Partition]id.Offset {
@@ -262,6 +291,32 @@ func (m *Manager) Birth(stream *catalog.Relation) map[id.Partition]id.Offset {
 		birth[p] = m.cfg.Log.Base(id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p})
 	}
 	return birth
+}
+
+// MissedUntil bounds the event times of the events that were trimmed from a
+// stream's log: they were appended before the oldest record that is kept, and
+// admitted at most max_future_skew ahead of that. nil if nothing was trimmed.
+func (m *Manager) MissedUntil(stream *catalog.Relation) *eventtime.Time {
+	var bound *eventtime.Time
+	for _, p := range stream.Stream.Partitions() {
+		sp := id.StreamPartition{Tenant: m.cfg.Tenant, Stream: stream.ID, Partition: p}
+		base := m.cfg.Log.Base(sp)
+		if base == 0 {
+			continue
+		}
+		at := m.cfg.Log.AppendedAt(sp, base)
+		if at == 0 { // the log is empty: all that ever was is gone
+			at = m.cfg.Now().UnixMicro()
+		}
+		until := eventtime.Max
+		if skew := stream.Stream.Options.MaxFutureSkew; skew > 0 {
+			until = eventtime.FromUnixMicro(at).Add(eventtime.Duration(skew.Microseconds()))
+		}
+		if bound == nil || until > *bound {
+			bound = &until
+		}
+	}
+	return bound
 }
 
 // CreateView makes every partition of the view's stream keep it, and waits until

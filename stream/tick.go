@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -21,22 +22,31 @@ func (m *Manager) tickLoop() error {
 			return nil
 		case <-ticker.C:
 		}
-		m.mu.RLock()
-		streams := make([]*liveStream, 0, len(m.streams))
-		for _, s := range m.streams {
-			streams = append(streams, s)
-		}
-		m.mu.RUnlock()
-		for _, s := range streams {
-			entries := s.ticks(m.cfg.Tenant, m.cfg.Now().UnixMicro())
-			if len(entries) == 0 {
-				continue
-			}
-			if err := m.cfg.Log.Append(m.ctx, entries); err != nil && m.ctx.Err() == nil {
-				return fmt.Errorf("append ticks: %w", err)
-			}
+		if err := m.Tick(m.ctx); err != nil && m.ctx.Err() == nil {
+			return err
 		}
 	}
+}
+
+// Tick appends the ticks that are due by the clock now. The ticker calls it;
+// tests that move the clock call it too.
+func (m *Manager) Tick(ctx context.Context) error {
+	m.mu.RLock()
+	streams := make([]*liveStream, 0, len(m.streams))
+	for _, s := range m.streams {
+		streams = append(streams, s)
+	}
+	m.mu.RUnlock()
+	for _, s := range streams {
+		entries := s.ticks(m.cfg.Tenant, m.cfg.Now().UnixMicro())
+		if len(entries) == 0 {
+			continue
+		}
+		if err := m.cfg.Log.Append(ctx, entries); err != nil {
+			return fmt.Errorf("append ticks: %w", err)
+		}
+	}
+	return nil
 }
 
 // ticks returns the control records that a stream's partitions need at this wall

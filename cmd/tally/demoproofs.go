@@ -182,12 +182,17 @@ func (d *demo) provePartial(ctx context.Context, _ *flightsRun) error {
 	if _, err := d.conn.Exec(ctx, "ALTER STREAM flights PARTITION 3 OFFLINE"); err != nil {
 		return err
 	}
-	partial, err := d.count(ctx, "SELECT count(*) FILTER (WHERE s <> 'partial') FROM (SELECT _status AS s, _status FROM departures) x")
-	state, stateErr := sqlState(err)
-	if stateErr != nil {
-		return stateErr
+	for what, query := range map[string]string{
+		"an aggregate without a label":  "SELECT sum(flights) FROM departures",
+		"a result without rows":         "SELECT origin FROM departures WHERE flights > 1000000",
+		"a GROUP BY of the routing key": "SELECT origin, sum(flights) FROM departures GROUP BY origin",
+	} {
+		state, err := d.code(ctx, query)
+		if err != nil {
+			return err
+		}
+		d.prove(state == "TY001", "partition 3 is offline: %s is an error (SQLSTATE %s)", what, state)
 	}
-	d.prove(state == "TY001", "partition 3 is offline: an aggregate without a label is an error (SQLSTATE %s)", state)
 	rows, err := d.table(ctx, "SELECT origin, flights, _status, _coverage FROM departures ORDER BY flights DESC")
 	if err != nil {
 		return err
@@ -199,12 +204,6 @@ func (d *demo) provePartial(ctx context.Context, _ *flightsRun) error {
 		}
 	}
 	d.prove(labelled == len(rows)-1 && labelled > 0, "and every one of %d rows says partial, with a coverage below 1", labelled)
-	empty, err := d.code(ctx, "SELECT flights FROM departures WHERE origin = 'nowhere' AND window_start = '2001-01-03'")
-	if err != nil {
-		return err
-	}
-	_ = partial
-	d.prove(empty == "TY001" || empty == "", "a row that is not there: %s", emptyAnswer(empty))
 	if _, err := d.conn.Exec(ctx, "ALTER STREAM flights PARTITION 3 ONLINE"); err != nil {
 		return err
 	}
@@ -212,15 +211,8 @@ func (d *demo) provePartial(ctx context.Context, _ *flightsRun) error {
 	if err != nil {
 		return err
 	}
-	d.prove(complete == int64(labelled) || complete > int64(labelled), "back online: all %d rows have coverage 1", complete)
+	d.prove(complete >= int64(labelled), "back online: all %d rows have coverage 1", complete)
 	return nil
-}
-
-func emptyAnswer(state string) string {
-	if state == "" {
-		return "its partition answered, so nothing is missing (only one partition can hold it)"
-	}
-	return "an error, because the partition that would hold it is missing"
 }
 
 // proveRestart compares the whole view before and after a restart.

@@ -54,6 +54,9 @@ type Relation struct {
 	Expected coverage.Set
 	Covered  coverage.Set
 	Missing  []Missing
+	// Trimmed: events that the result may have to count were removed by retention
+	// before the view that it reads was created.
+	Trimmed bool
 	// Parts counts the expected partitions and those that answered in full.
 	PartsExpected, PartsDone int
 	StalenessMillis          int64
@@ -61,13 +64,17 @@ type Relation struct {
 
 // Partial reports whether an expected part is missing. A shorter prefix of a
 // partition that answered is stale, not partial.
-func (r *Relation) Partial() bool { return len(r.Missing) > 0 }
+func (r *Relation) Partial() bool { return len(r.Missing) > 0 || r.Trimmed }
 
 // Share is the _coverage of the relation: 1 only when everything is covered.
 func (r *Relation) Share() float64 {
 	share := r.Covered.Share(r.Expected)
-	if share == 1 && r.Partial() { // what is missing holds no record yet
+	switch {
+	case share < 1 || !r.Partial():
+	case len(r.Missing) > 0: // what is missing holds no record yet
 		share = float64(r.PartsDone) / float64(r.PartsExpected)
+	default: // how much was trimmed is unknown
+		share = 1 - 1e-9
 	}
 	return share
 }
@@ -132,6 +139,10 @@ func (r *Result) Verdict(s Settings, labelled bool) (warning, failure *sqlerr.Er
 }
 
 func partialError(rel *Relation) *sqlerr.Error {
+	if len(rel.Missing) == 0 {
+		return sqlerr.New(sqlerr.PartialResult, "result from %q is partial: retention removed events before the view was created", rel.Name).
+			WithHint("Read windows that begin later, select _status to receive labelled rows, or SET partial_results = 'warn' or 'label'.")
+	}
 	parts := make([]string, len(rel.Missing))
 	for i, m := range rel.Missing {
 		parts[i] = fmt.Sprintf("partition %d (%s)", m.Partition, m.Reason)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/distsql/fragment"
 	"github.com/tallydb/tallydb/distsql/physical"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -20,12 +21,12 @@ import (
 )
 
 // fold runs a FoldScan: it returns the merged, finalised groups with the columns
-// that the scan yields.
-func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*types.Batch, error) {
+// that the scan yields, and their coverage.
+func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*types.Batch, *envelope.Relation, error) {
 	f := scan.Fold
 	partitions, err := physical.Partitions(f.Stream, scan.Partition, ec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	needed := physical.NeededStates(f, scan.Needed)
 	req := fragment.FoldRequest{
@@ -40,9 +41,12 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 		return s.transport.Fold(ctx, t, req)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m := &merger{s: s, scan: scan, needed: needed, gate: s.newGate(f.Stream, scanName(scan), partitions, births(scan, replies))}
+	if scan.View != nil && scan.View.ContinuousView.MissedUntil != nil {
+		m.gate.coverage.Trimmed = req.WindowFrom < *scan.View.ContinuousView.MissedUntil
+	}
 	m.begin()
 	identity := fold.Identity(f)
 	for _, r := range replies {
@@ -52,11 +56,12 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 		}
 		if m.gate.admit(r.answer.Reach, r.answer.Identity, identity) {
 			if err := m.merge(r.answer); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
-	return m.finish()
+	batch, err := m.finish()
+	return batch, m.gate.coverage, err
 }
 
 func scanName(scan *plan.FoldScan) string {
@@ -150,7 +155,7 @@ func (m *merger) merge(p *fragment.Partial) error {
 
 // finish finalises the groups and puts the envelope on.
 func (m *merger) finish() (*types.Batch, error) {
-	m.gate.close()
+	m.gate.sort()
 	layout := m.scan.Fold.Layout()
 	cols, err := m.dataColumns(&layout)
 	if err != nil {
@@ -255,7 +260,22 @@ func (m *merger) envelope() *rowEnvelope {
 		gate: m.gate, rows: m.table.Groups(), windowed: f.Window.Kind != plan.NoWindow,
 		end: end, closes: func(row int) eventtime.Time { return end(row).Add(lateness) },
 		degraded: func(row int) bool { return m.degraded[m.window[row]] > 0 },
+		trimmed:  m.trimmed(),
 		errors:   m.errors, kind: worstKind(f, m.scan.Needed), confidence: m.s.settings.Confidence,
 	}
+	if m.scan.View != nil {
+		limit := m.scan.View.ContinuousView.MaxStaleness
+		e.outdated = limit > 0 && m.gate.coverage.StalenessMillis > limit.Milliseconds()
+	}
 	return e
+}
+
+// trimmed says of a row whether events of its window may have been trimmed before
+// the view was created; nil if none were.
+func (m *merger) trimmed() func(row int) bool {
+	if m.scan.View == nil || m.scan.View.ContinuousView.MissedUntil == nil {
+		return nil
+	}
+	until := *m.scan.View.ContinuousView.MissedUntil
+	return func(row int) bool { return m.window[row] < until }
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -14,10 +15,23 @@ var _ exec.Leaves = (*Statement)(nil)
 
 // OpenFold implements exec.Leaves.
 func (s *Statement) OpenFold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (exec.Source, error) {
-	b, err := s.fold(ctx, scan, ec)
+	var b *types.Batch
+	var coverage *envelope.Relation
+	var err error
+	if key, shared := s.flightKey(scan, ec); shared {
+		b, coverage, err = s.flights.do(ctx, key, func() (*types.Batch, *envelope.Relation, error) {
+			if err := s.repin(ctx, scan.Fold.Stream); err != nil {
+				return nil, nil, err
+			}
+			return s.fold(ctx, scan, ec)
+		})
+	} else {
+		b, coverage, err = s.fold(ctx, scan, ec)
+	}
 	if err != nil {
 		return nil, err
 	}
+	s.result.Add(coverage)
 	return newSource(func(yield func(*types.Batch, error) bool) { yield(b, nil) }), nil
 }
 

@@ -21,8 +21,10 @@ type rowEnvelope struct {
 	// never are, which are complete when covered.
 	closes     func(row int) eventtime.Time
 	windowed   bool
+	outdated   bool // further behind than the view's max_staleness
 	degraded   func(row int) bool
-	errors     []*types.Vector // declared errors of the approximate columns
+	trimmed    func(row int) bool // events of the row's window may have been trimmed unseen
+	errors     []*types.Vector    // declared errors of the approximate columns
 	kind       agg.ErrorKind
 	confidence float64
 }
@@ -43,8 +45,14 @@ func (e *rowEnvelope) final(row int) bool {
 // flags returns what qualifies a row.
 func (e *rowEnvelope) flags(row int) int64 {
 	var f int64
-	if e.gate.coverage.Partial() {
+	if len(e.gate.coverage.Missing) > 0 {
 		f |= flagMissing
+	}
+	if e.trimmed != nil && e.trimmed(row) {
+		f |= flagTrimmed
+	}
+	if e.outdated && !e.final(row) {
+		f |= flagShorter
 	}
 	if e.windowed && !e.final(row) {
 		f |= flagOpen
@@ -61,7 +69,7 @@ func (e *rowEnvelope) flags(row int) int64 {
 // status returns the worst that applies.
 func status(flags int64) string {
 	switch {
-	case flags&flagMissing != 0:
+	case flags&(flagMissing|flagTrimmed) != 0:
 		return plan.StatusPartial
 	case flags&flagDegraded != 0:
 		return plan.StatusDegraded

@@ -40,6 +40,7 @@ type Statement struct {
 	result    *envelope.Result
 	maxGroups int64
 	views     func(id.Relation) []*catalog.Relation
+	flights   *Flights
 
 	stop   chan struct{} // closed when fragments should no longer wait for the cut
 	timer  *time.Timer
@@ -55,6 +56,9 @@ type Config struct {
 	Now       func() time.Time
 	Counters  *Counters
 	MaxGroups int64 // of an ad-hoc fold, in each partition; 0: 10 million
+	// Flights, if set, shares the answer of the statement's only scan with others
+	// that ask the same.
+	Flights *Flights
 	// Views returns the continuous views of a stream.
 	Views func(stream id.Relation) []*catalog.Relation
 }
@@ -67,7 +71,7 @@ func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*State
 	}
 	s := &Statement{
 		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, stop: make(chan struct{}),
+		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, flights: cfg.Flights, stop: make(chan struct{}),
 		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(),
 	}
 	for _, rel := range streams {
@@ -101,6 +105,15 @@ func (s *Statement) pin(ctx context.Context, rel *catalog.Relation) error {
 	}
 	s.cuts[rel.ID] = cut
 	return nil
+}
+
+// repin makes the heads as they are now the cut. Only a statement with a single
+// scan may: all that it reads still has one cut.
+func (s *Statement) repin(ctx context.Context, rel *catalog.Relation) error {
+	s.mu.Lock()
+	delete(s.cuts, rel.ID)
+	s.mu.Unlock()
+	return s.pin(ctx, rel)
 }
 
 // target returns what a fragment on a partition has to reach.
@@ -233,8 +246,13 @@ func (g *gate) miss(p id.Partition, reason string) {
 	}
 }
 
-// close sorts what was noted and adds it to the statement's result.
-func (g *gate) close() {
+// sort orders what was noted.
+func (g *gate) sort() {
 	slices.SortFunc(g.coverage.Missing, func(a, b envelope.Missing) int { return int(a.Partition) - int(b.Partition) })
+}
+
+// close adds what was noted to the statement's result.
+func (g *gate) close() {
+	g.sort()
 	g.s.result.Add(g.coverage)
 }

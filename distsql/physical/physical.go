@@ -45,11 +45,13 @@ func NeededStates(f *plan.Fold, needed []bool) []bool {
 	return out
 }
 
-// Streams returns the streams that the leaves of a plan read, each once.
-func Streams(root plan.Node) []*catalog.Relation {
+// Streams returns the streams that the leaves of a plan read, each once, and how
+// many leaves there are.
+func Streams(root plan.Node) (streams []*catalog.Relation, leaves int) {
 	var out []*catalog.Relation
 	seen := map[id.Relation]bool{}
 	add := func(r *catalog.Relation) {
+		leaves++
 		if !seen[r.ID] {
 			seen[r.ID] = true
 			out = append(out, r)
@@ -70,5 +72,5 @@ func Streams(root plan.Node) []*catalog.Relation {
 		}
 	}
 	walk(root)
-	return out
+	return out, leaves
 }

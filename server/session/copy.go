@@ -157,7 +157,7 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err != nil {
 		return err
 	}
-	load := &copyLoad{s: s, rel: rel, columns: columns, batch: types.NewBatch(&types.Schema{Columns: in}, types.BatchRows)}
+	load := &copyLoad{s: s, rel: rel, columns: columns, batch: types.NewBatch(&types.Schema{Columns: in}, copyBatchRows)}
 	reader := copyfmt.NewReader(rel.Name, in, opts.Options, s.textOptions())
 	if err := load.begin(reader, opts); err != nil {
 		return err
@@ -197,6 +197,10 @@ func copyColumns(c *ast.Copy, rel *catalog.Relation) ([]int, error) {
 	}
 	return out, nil
 }
+
+// copyBatchRows is the room that a COPY begins with: enough for the short ones
+// that clients send often; longer ones grow it once.
+const copyBatchRows = 512
 
 // copyLoad moves parsed rows into a relation.
 type copyLoad struct {

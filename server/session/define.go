@@ -6,6 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -162,6 +163,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		return "", err
 	}
 	defer func() { _ = r.close() }() // its rows are all read, or the statement failed
+	r.settings.PartialResults = envelope.PartialError
 	var cols []types.Column
 	for i, c := range r.columns() {
 		c.Role, c.NotNull = types.RoleData, false

@@ -44,6 +44,8 @@ type Engine struct {
 	Compile func(t store.Database, view *catalog.Relation) (partition.Compiled, error)
 	// Gather counts what the coverage gates refused.
 	Gather *gather.Counters
+	// Flights shares answers between sessions; nil shares none.
+	Flights *gather.Flights
 	// MemoryBytes is the budget of the groups of one partition of a view.
 	MemoryBytes int64
 	// StatementMemory is the budget of one statement.

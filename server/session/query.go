@@ -47,11 +47,15 @@ func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.
 func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
 	ec := s.exprContext()
 	ec.Params = params
-	streamsRead := physical.Streams(q.Root)
+	streamsRead, leaves := physical.Streams(q.Root)
 	settings := s.settings.envelope()
-	st, err := gather.Begin(ctx, gather.Config{
+	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
-	}, streamsRead)
+	}
+	if leaves == 1 {
+		cfg.Flights = s.engine.Flights
+	}
+	st, err := gather.Begin(ctx, cfg, streamsRead)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +63,11 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.Seed.Derive("query"),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
-	// What is written from a partial result would lose its label.
+	// What is written from a partial result would lose its label, whatever the
+	// session's consumer accepts.
+	strict := settings
+	strict.PartialResults = envelope.PartialError
 	env.BeforeWrite = func(context.Context) error {
-		strict := settings // whatever readers of the session accept
-		strict.PartialResults = envelope.PartialError
 		if _, failure := st.Result().Verdict(strict, false); failure != nil {
 			return failure
 		}

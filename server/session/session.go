@@ -120,7 +120,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Catalog: s.systemCatalog(),
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(),
 	}
 }
 
@@ -130,6 +130,18 @@ func (s *Session) contextSetting(name string) (string, bool) {
 		return types.FormatDatum(types.IntDatum(types.Int8, int64(s.startup.ProcessID)), &types.TextOptions{}), true
 	}
 	return s.settings.get(name)
+}
+
+// setConfig is set_config() for scalar functions. A local change outside a
+// transaction lasts for the statement only, so it is none.
+func (s *Session) setConfig(name, value string, local bool) error {
+	if !local {
+		return s.settings.set(name, value)
+	}
+	if s.txn.open() {
+		return s.settings.setLocal(name, value)
+	}
+	return nil
 }
 
 // textOptions is how values are shown to the client.

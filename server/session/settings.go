@@ -317,7 +317,7 @@ func (s *settings) location() *time.Location {
 
 // searchPath returns the schemas of unqualified names.
 func (s *settings) searchPath(user string) []string {
-	var out []string
+	out := []string{} // an empty path finds nothing but the system catalogs
 	for _, p := range strings.Split(s.values["search_path"], ",") {
 		p = strings.Trim(strings.TrimSpace(p), `"'`)
 		if p == "$user" {

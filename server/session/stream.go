@@ -159,9 +159,10 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 	if err := checkColumns(names); err != nil {
 		return "", err
 	}
+	defer s.tenant.Streams.HoldHistory()()
 	view := &catalog.ContinuousView{
 		Stream: plan.Stream.ID, SQL: x.Source, TimeZone: s.settings.values["timezone"], Fingerprint: ViewFingerprint(plan, s.settings.values["timezone"]),
-		MaxGroups: 1_000_000, Birth: s.tenant.Streams.Birth(plan.Stream),
+		MaxGroups: 1_000_000, Birth: s.tenant.Streams.Birth(plan.Stream), MissedUntil: s.tenant.Streams.MissedUntil(plan.Stream),
 	}
 	if err := s.readViewOptions(view, plan, x.Options); err != nil {
 		return "", err

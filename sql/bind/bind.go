@@ -28,7 +28,7 @@ type Env struct {
 	// a SELECT.
 	Parse func(sql string) (*ast.Select, error)
 	// SearchPath are the schemas of unqualified names; pg_catalog comes first
-	// unless it is listed. Empty means public.
+	// unless it is listed. Nil means public.
 	SearchPath []string
 	// HideEnvelope is SET envelope = off: SELECT * has no envelope columns.
 	HideEnvelope bool
@@ -89,6 +89,8 @@ type binder struct {
 	forView bool
 	bounds  map[expr.Expr]interval
 	records map[expr.Expr][]recordField
+	// viewPath replaces the search path in the body of a view.
+	viewPath []string
 }
 
 func newBinder(env *Env, params []types.Type, base int) *binder {

@@ -182,8 +182,19 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 	return nil, b.undefinedTable(x.Name)
 }
 
+// inView makes names in the body of a view mean what they meant when it was
+// created, whatever the session's search path; the result ends that.
+func (b *binder) inView(rel *catalog.Relation) (end func()) {
+	outer := b.viewPath
+	b.viewPath = []string{rel.Schema}
+	return func() { b.viewPath = outer }
+}
+
 func (b *binder) searchPath() []string {
-	if len(b.env.SearchPath) == 0 {
+	if b.viewPath != nil {
+		return b.viewPath
+	}
+	if b.env.SearchPath == nil {
 		return []string{catalog.PublicSchema}
 	}
 	return b.env.SearchPath
@@ -297,6 +308,7 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		return nil, err
 	}
 	defer b.leave()
+	defer b.inView(rel)()
 	r, err := b.selectStmt(q, &context{})
 	if err != nil {
 		return nil, sqlerr.From(err).InContext("view %q", rel.Name)

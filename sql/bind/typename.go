@@ -56,5 +56,8 @@ func elementType(n *ast.TypeName) (types.Type, error) {
 		}
 		return types.IntervalType(n.IntervalFields, precision)
 	}
+	if n.Name.Name == "char" && len(mods) == 0 { // quoted: the word char has become bpchar
+		return types.Of(types.Char), nil
+	}
 	return types.ByName(n.Name.Name, mods...)
 }

@@ -209,6 +209,7 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 		return nil, err
 	}
 	defer b.leave()
+	defer b.inView(rel)()
 	body, err := b.viewBody(rel.ContinuousView.SQL)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,8 @@ type Context struct {
 	SearchPath []string
 	// Setting returns a run-time setting for current_setting(); ok is false if it is unknown.
 	Setting func(name string) (value string, ok bool)
+	// Set changes a run-time setting for set_config(); nil refuses.
+	Set func(name, value string, local bool) error
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
 }

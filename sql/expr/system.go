@@ -90,8 +90,10 @@ func systemFunctions() []overload {
 		}).stable(),
 		fn("current_setting(text) text", "run-time setting", currentSetting).stable(),
 		fn("current_setting(text,bool) text", "run-time setting", currentSetting).stable(),
+		fn("set_config(text,text,bool) text", "change a run-time setting", setConfig).volatile(),
 	)
-	return append(append(append(out, catalogFunctions()...), definitionFunctions()...), fixedFunctions()...)
+	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
+	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
 // catalogFunctions answer questions about types, relations and the session.
@@ -225,6 +227,16 @@ func currentSetting(ec *Context, a []types.Datum) (types.Datum, error) {
 		return types.NullOf(types.Of(types.Text)), nil
 	}
 	return types.Datum{}, sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", str(a[0]))
+}
+
+func setConfig(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Set == nil {
+		return types.Datum{}, sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed here", str(a[0]))
+	}
+	if err := ec.Set(str(a[0]), str(a[1]), a[2].Int != 0); err != nil {
+		return types.Datum{}, err
+	}
+	return currentSetting(ec, a[:1])
 }
 
 func viewDefinition(ec *Context, a []types.Datum) (types.Datum, error) {

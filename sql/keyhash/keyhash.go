@@ -24,86 +24,98 @@ func (s Seed) Derive(purpose string) Seed {
 	return Seed{lo, hi}
 }
 
-type state struct{ v0, v1, v2, v3 uint64 }
-
-func (s *state) round() {
-	s.v0 += s.v1
-	s.v1 = bits.RotateLeft64(s.v1, 13) ^ s.v0
-	s.v0 = bits.RotateLeft64(s.v0, 32)
-	s.v2 += s.v3
-	s.v3 = bits.RotateLeft64(s.v3, 16) ^ s.v2
-	s.v0 += s.v3
-	s.v3 = bits.RotateLeft64(s.v3, 21) ^ s.v0
-	s.v2 += s.v1
-	s.v1 = bits.RotateLeft64(s.v1, 17) ^ s.v2
-	s.v2 = bits.RotateLeft64(s.v2, 32)
+// round is SipHash's permutation. It takes and returns its state by value, so
+// that the state stays in registers.
+func round(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0 += v1
+	v1 = bits.RotateLeft64(v1, 13) ^ v0
+	v0 = bits.RotateLeft64(v0, 32)
+	v2 += v3
+	v3 = bits.RotateLeft64(v3, 16) ^ v2
+	v0 += v3
+	v3 = bits.RotateLeft64(v3, 21) ^ v0
+	v2 += v1
+	v1 = bits.RotateLeft64(v1, 17) ^ v2
+	v2 = bits.RotateLeft64(v2, 32)
+	return v0, v1, v2, v3
 }
 
-func absorb(k Seed, b []byte, wide uint64) state {
-	s := state{
-		k.K0 ^ 0x736f6d6570736575, k.K1 ^ 0x646f72616e646f6d ^ wide,
-		k.K0 ^ 0x6c7967656e657261, k.K1 ^ 0x7465646279746573,
-	}
+// absorb hashes b up to finalisation; wide distinguishes the 128-bit variant.
+func absorb(k Seed, b []byte, wide uint64) (v0, v1, v2, v3 uint64) {
+	v0, v1 = k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d^wide
+	v2, v3 = k.K0^0x6c7967656e657261, k.K1^0x7465646279746573
 	n := uint64(len(b))
 	for len(b) >= 8 {
 		m := binary.LittleEndian.Uint64(b)
-		s.v3 ^= m
-		s.round()
-		s.v0 ^= m
+		v3 ^= m
+		v0, v1, v2, v3 = round(v0, v1, v2, v3)
+		v0 ^= m
 		b = b[8:]
 	}
-	m := n << 56
-	for i, c := range b {
-		m |= uint64(c) << (8 * i)
+	m := n<<56 | tail(b)
+	v3 ^= m
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	return v0 ^ m, v1, v2, v3
+}
+
+// tail returns up to seven bytes as a little-endian number, without a loop.
+func tail(b []byte) uint64 {
+	switch n := len(b); {
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<(8*(n-4))
+	case n > 0:
+		return uint64(b[0]) | uint64(b[n/2])<<(8*(n/2)) | uint64(b[n-1])<<(8*(n-1))
 	}
-	s.v3 ^= m
-	s.round()
-	s.v0 ^= m
-	return s
+	return 0
+}
+
+// finish runs the three rounds of finalisation.
+func finish(v0, v1, v2, v3 uint64) (uint64, uint64, uint64, uint64) {
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	return round(v0, v1, v2, v3)
 }
 
 // Sum64 returns the 64-bit hash of b.
 func Sum64(k Seed, b []byte) uint64 {
-	s := absorb(k, b, 0)
-	s.v2 ^= 0xff
-	s.round()
-	s.round()
-	s.round()
-	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3
+	v0, v1, v2, v3 := absorb(k, b, 0)
+	v0, v1, v2, v3 = finish(v0, v1, v2^0xff, v3)
+	return v0 ^ v1 ^ v2 ^ v3
 }
 
 // Sum128 returns a 128-bit hash of b as two words.
 func Sum128(k Seed, b []byte) (lo, hi uint64) {
-	s := absorb(k, b, 0xee)
-	s.v2 ^= 0xee
-	s.round()
-	s.round()
-	s.round()
-	lo = s.v0 ^ s.v1 ^ s.v2 ^ s.v3
-	s.v1 ^= 0xdd
-	s.round()
-	s.round()
-	s.round()
-	return lo, s.v0 ^ s.v1 ^ s.v2 ^ s.v3
+	v0, v1, v2, v3 := absorb(k, b, 0xee)
+	v0, v1, v2, v3 = finish(v0, v1, v2^0xee, v3)
+	lo = v0 ^ v1 ^ v2 ^ v3
+	v0, v1, v2, v3 = finish(v0, v1^0xdd, v2, v3)
+	return lo, v0 ^ v1 ^ v2 ^ v3
 }
 
 // Sum64Int returns the hash of the eight little-endian bytes of x, without a buffer.
 func Sum64Int(k Seed, x uint64) uint64 {
-	s := state{
-		k.K0 ^ 0x736f6d6570736575, k.K1 ^ 0x646f72616e646f6d,
-		k.K0 ^ 0x6c7967656e657261, k.K1 ^ 0x7465646279746573,
-	}
-	s.v3 ^= x
-	s.round()
-	s.v0 ^= x
-	s.v3 ^= 8 << 56
-	s.round()
-	s.v0 ^= 8 << 56
-	s.v2 ^= 0xff
-	s.round()
-	s.round()
-	s.round()
-	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3
+	v0, v1 := k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d
+	v2, v3 := k.K0^0x6c7967656e657261, k.K1^0x7465646279746573^x
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v3 = v0^x, v3^8<<56
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v1, v2, v3 = finish(v0^8<<56, v1, v2^0xff, v3)
+	return v0 ^ v1 ^ v2 ^ v3
+}
+
+// Sum128Pair returns the 128-bit hash of the sixteen little-endian bytes of a and b.
+func Sum128Pair(k Seed, a, b uint64) (lo, hi uint64) {
+	v0, v1 := k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d^0xee
+	v2, v3 := k.K0^0x6c7967656e657261, k.K1^0x7465646279746573^a
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v3 = v0^a, v3^b
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v3 = v0^b, v3^16<<56
+	v0, v1, v2, v3 = round(v0, v1, v2, v3)
+	v0, v1, v2, v3 = finish(v0^16<<56, v1, v2^0xee, v3)
+	lo = v0 ^ v1 ^ v2 ^ v3
+	v0, v1, v2, v3 = finish(v0, v1^0xdd, v2, v3)
+	return lo, v0 ^ v1 ^ v2 ^ v3
 }
 
 // Finalise derives bits for one use from a hash; equal uses get equal bits, and

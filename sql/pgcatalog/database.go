@@ -124,8 +124,8 @@ func fillAuthID(c *Catalog, w *writer) {
 }
 
 func fillRoles(c *Catalog, w *writer) {
+	w.always("rolpassword", "********")
 	fillAuthID(c, w)
-	// pg_roles is pg_authid without the password.
 }
 
 func fillUsers(c *Catalog, w *writer) {

@@ -62,7 +62,6 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_user":                sure(fillUsers),
 	"pg_catalog.pg_views":               sure(fillViewView),
 
-	"information_schema.applicable_roles":                sure(fillApplicableRoles),
 	"information_schema.character_sets":                  sure(fillCharacterSets),
 	"information_schema.collations":                      sure(fillInfoCollations),
 	"information_schema.columns":                         sure(fillColumns),

@@ -33,8 +33,6 @@ func fillInfoCollations(c *Catalog, w *writer) {
 	}
 }
 
-func fillApplicableRoles(*Catalog, *writer) {}
-
 func fillEnabledRoles(c *Catalog, w *writer) {
 	w.columns("role_name")
 	w.add(c.cfg.User)

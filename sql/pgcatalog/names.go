@@ -17,7 +17,7 @@ func (c *Catalog) RelationOID(name string, path []string) (uint32, bool) {
 	schemas := []string{schema}
 	if schema == "" {
 		schemas = path
-		if len(path) == 0 {
+		if path == nil {
 			schemas = []string{catalog.PublicSchema}
 		}
 		if !slices.Contains(path, "pg_catalog") {
@@ -73,7 +73,7 @@ func splitName(name string) (schema, rest string) {
 
 // RelationName implements expr.Catalog.
 func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
-	if len(path) == 0 {
+	if path == nil {
 		path = []string{catalog.PublicSchema}
 	}
 	shown := func(schema, name string) (string, bool) {

@@ -12,6 +12,7 @@ type VirtualTable struct {
 	Schema, Name string
 	OID          uint32
 	Columns      []types.Column
-	// Rows computes all rows for a statement.
+	// Rows computes all rows for a statement. The batches may be shared with other
+	// statements: callers only read them.
 	Rows func(ctx context.Context, ec *expr.Context) ([]*types.Batch, error)
 }

@@ -2,6 +2,7 @@ package ingestlog
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 )
@@ -34,7 +35,8 @@ type Record struct {
 	Fence      id.FencingToken
 
 	// Attached is the payload in memory, handed to the subscriber in the process
-	// that appended it. It is not stored: nil on what was read back.
+	// that appended it, in place of the payload. It is not stored: nil on what was
+	// read back.
 	Attached Attachment
 }
 
@@ -43,6 +45,19 @@ type Record struct {
 type Attachment interface {
 	Retain()
 	Release()
+}
+
+// Delivered returns what a log gives a subscriber of a record: the attachment,
+// retained, or else a copy of the payload, whose memory is the appender's.
+func Delivered(r *Record) *Record {
+	rec := *r
+	if rec.Attached != nil {
+		rec.Attached.Retain()
+		rec.Payload = nil
+	} else {
+		rec.Payload = slices.Clone(rec.Payload)
+	}
+	return &rec
 }
 
 // Entry is a record and the partition that it goes to.
@@ -57,6 +72,8 @@ type Log interface {
 	// AppendTime of each. It retains an attachment until every subscriber was
 	// given it. Payloads must not change until it returns.
 	Append(ctx context.Context, entries []Entry) error
+	// Partitions returns the partitions that the log knows of, in any order.
+	Partitions() []id.StreamPartition
 	// Head returns the offset that the partition's next record will get.
 	Head(p id.StreamPartition) id.Offset
 	// Base returns the offset of the oldest record kept.
@@ -71,6 +88,8 @@ type Log interface {
 	Subscribe(p id.StreamPartition, deliver func(rec *Record)) (from id.Offset, cancel func())
 	// Trim lets records below offset to be removed; Base says how far it went.
 	Trim(p id.StreamPartition, to id.Offset) error
+	// Rows returns how many rows the records in [from, to) hold, as far as they are kept.
+	Rows(p id.StreamPartition, from, to id.Offset) int64
 	// AppendedAt returns the append time of the record at an offset, 0 if unknown.
 	AppendedAt(p id.StreamPartition, at id.Offset) int64
 	// Close stops the log. Appends that wait fail with storage.ErrClosed.

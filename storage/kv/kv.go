@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/vfs"
 )
@@ -26,7 +28,8 @@ type Config struct {
 
 // Store is an ordered, durable map from bytes to bytes.
 type Store struct {
-	db *pebble.DB
+	db     *pebble.DB
+	failed atomic.Pointer[error]
 }
 
 // Open opens or creates the store in dir.
@@ -132,18 +135,19 @@ func (s *Snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error
 
 // Batch is a set of changes that take effect together or not at all.
 type Batch struct {
+	s *Store
 	b *pebble.Batch
 }
 
 // NewBatchSize returns an empty batch with room for this many bytes.
-func (s *Store) NewBatchSize(bytes int) *Batch { return &Batch{s.db.NewBatchWithSize(bytes)} }
+func (s *Store) NewBatchSize(bytes int) *Batch { return &Batch{s, s.db.NewBatchWithSize(bytes)} }
 
 // NewBatch returns an empty batch.
-func (s *Store) NewBatch() *Batch { return &Batch{s.db.NewBatch()} }
+func (s *Store) NewBatch() *Batch { return &Batch{s, s.db.NewBatch()} }
 
 // NewIndexedBatch returns an empty batch that can be read: Get and Scan see the
 // store with the batch's changes in it.
-func (s *Store) NewIndexedBatch() *Batch { return &Batch{s.db.NewIndexedBatch()} }
+func (s *Store) NewIndexedBatch() *Batch { return &Batch{s, s.db.NewIndexedBatch()} }
 
 // Get is Store.Get through the changes of an indexed batch.
 func (b *Batch) Get(key []byte) (value []byte, ok bool, err error) { return get(b.b, key) }
@@ -172,7 +176,8 @@ func (b *Batch) Bytes() int { return b.b.Len() }
 // Commit makes the changes visible and, if durable, waits until they survive a
 // power cut. Changes that are not durable survive in the order of their commits.
 // The batch must not be used again.
-func (b *Batch) Commit(durable bool) error {
+func (b *Batch) Commit(durable bool) (err error) {
+	defer b.s.recoverFatal(&err)
 	opt := pebble.NoSync
 	if durable {
 		opt = pebble.Sync
@@ -187,7 +192,10 @@ func (b *Batch) Commit(durable bool) error {
 func (b *Batch) Discard() { _ = b.b.Close() }
 
 // Flush makes everything committed so far durable.
-func (s *Store) Flush() error { return s.db.LogData(nil, pebble.Sync) }
+func (s *Store) Flush() (err error) {
+	defer s.recoverFatal(&err)
+	return s.db.LogData(nil, pebble.Sync)
+}
 
 // DiskBytes returns the space that the store takes.
 func (s *Store) DiskBytes() uint64 { return s.db.Metrics().DiskSpaceUsage() }
@@ -205,6 +213,33 @@ func PrefixEnd(prefix []byte) []byte {
 	return nil
 }
 
+// fatal is what Pebble could not go on from.
+type fatal struct{ message string }
+
+func (f fatal) Error() string { return "key-value store: " + f.message }
+
+// recoverFatal makes a commit that Pebble could not go on from an I/O error of
+// its caller, and the store's failure. On Pebble's own goroutines the panic ends
+// the process; either way what is durable stays as it is.
+func (s *Store) recoverFatal(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case fatal:
+		*err = sqlerr.New(sqlerr.IOError, "%w", r)
+		s.failed.CompareAndSwap(nil, err)
+	default:
+		panic(r)
+	}
+}
+
+// Failed returns why the store takes no more changes, or nil.
+func (s *Store) Failed() error {
+	if err := s.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // logger sends Pebble's messages to slog. Pebble calls Fatalf when it cannot go
 // on; it expects not to return.
 type logger struct{ l *slog.Logger }
@@ -218,5 +253,5 @@ func (l logger) Errorf(format string, args ...any) {
 }
 
 func (l logger) Fatalf(format string, args ...any) {
-	panic(fmt.Sprintf("key-value store: "+format, args...))
+	panic(fatal{fmt.Sprintf(format, args...)})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -77,4 +78,34 @@ func SyncDir(fs FS, dir string) error {
 // failing with an error that Injected recognises.
 func FailNth(fs FS, n int32) FS {
 	return errorfs.Wrap(fs, errorfs.ErrInjected.If(errorfs.And(errorfs.Writes, errorfs.OnIndex(n))))
+}
+
+// FailFrom returns fs in which the n-th write or sync under a directory from now
+// on, counted from 0, and every one after it fails with an error that Injected
+// recognises, as on a disk that is gone.
+func FailFrom(fs FS, dir string, n int64) FS {
+	var seen atomic.Int64
+	return FailWhen(fs, dir, func() bool { return seen.Add(1) > n })
+}
+
+// FailWhen returns fs in which each write or sync under a directory fails if
+// failing says so.
+func FailWhen(fs FS, dir string, failing func() bool) FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && strings.HasPrefix(op.Path, dir) && failing() {
+			return errorfs.ErrInjected
+		}
+		return nil
+	}))
+}
+
+// Watch returns fs with before called ahead of every write and sync, on the
+// goroutine that does it.
+func Watch(fs FS, before func()) FS {
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			before()
+		}
+		return nil
+	}))
 }

@@ -115,7 +115,11 @@ func (p *Program) evaluateSlowly(in Input, sink Sink, first error) (*evaluated, 
 		ok, err := p.tryRow(in.Batch.Gather([]int32{int32(i)}))
 		switch {
 		case err != nil && errors.As(err, &failure):
-			sink.Failed(i, p.windowOf(in.Batch, i), failure.Err)
+			if w := p.windowOf(in.Batch, i); p.late(in.Before, i, w) {
+				sink.Late(i, w, in.Before[i]) // a closed window is not degraded either
+			} else {
+				sink.Failed(i, w, failure.Err)
+			}
 		case err != nil:
 			return nil, err
 		case ok:

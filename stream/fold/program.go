@@ -110,7 +110,7 @@ func (p *Program) Run(in Input, sink Sink) error {
 	var late func(int, eventtime.Window) bool
 	if len(v.before) > 0 && !p.cfg.NeverLate && times != nil {
 		late = func(i int, w eventtime.Window) bool {
-			if !v.before[i].Passed(w.Closes(p.cfg.Lateness)) {
+			if !p.late(v.before, i, w) {
 				return false
 			}
 			sink.Late(v.original(i), w, v.before[i])
@@ -127,6 +127,11 @@ func (p *Program) Run(in Input, sink Sink) error {
 		}
 	}
 	return nil
+}
+
+// late reports whether a row came after its window closed.
+func (p *Program) late(before []eventtime.Watermark, row int, w eventtime.Window) bool {
+	return len(before) > 0 && !p.cfg.NeverLate && before[row].Passed(w.Closes(p.cfg.Lateness))
 }
 
 // foldWindow folds rows that belong to one window.

@@ -30,7 +30,8 @@ type Stream struct {
 	// Admit, if set, waits while the partitions are too far behind (backpressure).
 	Admit func(ctx context.Context) error
 
-	spread atomic.Uint64 // next partition of a stream without routing key
+	spread  atomic.Uint64 // next partition of a stream without routing key
+	scratch freeList
 }
 
 // Result is what a statement did to a stream.
@@ -47,7 +48,6 @@ type Result struct {
 // Appender collects the rows of one statement (or transaction) and appends them.
 type Appender struct {
 	stream *Stream
-	router *routing.Router
 	limit  int // bytes that may be buffered before a prefix is appended; 0: never
 
 	open    []*rows.Rows // by index of the open epoch's partitions
@@ -57,10 +57,56 @@ type Appender struct {
 	result  Result
 	tally   *tally
 
+	*scratch
+}
+
+// scratch is the memory of an appender that the next one can use again.
+type scratch struct {
+	router  *routing.Router
 	hashes  []uint64
 	digests []routing.Digest
 	sel     [][]int32
-	payload [][]byte // encoding buffers, used again
+	index   []int    // partition number → place in the open epoch
+	payload [][]byte // encoded records
+}
+
+// freeList keeps some scratch memory. A sync.Pool would lose it at every garbage
+// collection.
+type freeList struct {
+	mu   sync.Mutex
+	free []*scratch
+}
+
+// keepScratch is how many appenders' memory is kept.
+const keepScratch = 16
+
+func (f *freeList) get() *scratch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.free)
+	if n == 0 {
+		return nil
+	}
+	m := f.free[n-1]
+	f.free = f.free[:n-1]
+	return m
+}
+
+func (f *freeList) put(m *scratch) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.free) < keepScratch {
+		f.free = append(f.free, m)
+	}
+}
+
+// newScratch makes or takes back scratch memory.
+func (s *Stream) newScratch() *scratch {
+	if m := s.scratch.get(); m != nil {
+		return m
+	}
+	n := len(s.Relation.Stream.Partitions())
+	return &scratch{router: routing.New(s.Relation.Stream), sel: make([][]int32, n), index: s.partitionIndex()}
 }
 
 // filled is a batch ready to be appended.
@@ -109,8 +155,8 @@ func (t *tally) finish() <-chan struct{} {
 func (s *Stream) NewAppender() *Appender {
 	n := len(s.Relation.Stream.Partitions())
 	return &Appender{
-		stream: s, router: routing.New(s.Relation.Stream), limit: FrameBytes,
-		open: make([]*rows.Rows, n), sel: make([][]int32, n), tally: &tally{idle: make(chan struct{})},
+		stream: s, limit: FrameBytes, scratch: s.newScratch(),
+		open: make([]*rows.Rows, n), tally: &tally{idle: make(chan struct{})},
 	}
 }
 
@@ -166,9 +212,8 @@ func (a *Appender) route(b *types.Batch) {
 		}
 		return
 	}
-	index := a.stream.partitionIndex()
 	for i, h := range a.hashes {
-		p := index[a.router.Partition(h)]
+		p := a.index[a.router.Partition(h)]
 		a.sel[p] = append(a.sel[p], int32(i))
 	}
 }
@@ -304,8 +349,10 @@ func (a *Appender) Prefix(err error) error {
 // before it begins.
 func (a *Appender) Commit(ctx context.Context, wait <-chan struct{}) (Result, error) {
 	if err := a.flush(ctx); err != nil {
+		a.free()
 		return a.result, err
 	}
+	a.free()
 	idle := a.tally.finish()
 	select {
 	case <-idle:
@@ -319,8 +366,17 @@ func (a *Appender) Commit(ctx context.Context, wait <-chan struct{}) (Result, er
 	return a.result, nil
 }
 
-// Rollback drops what was collected and not yet appended.
+// free gives the scratch memory back; the appender is at its end.
+func (a *Appender) free() {
+	if a.scratch != nil {
+		a.stream.scratch.put(a.scratch)
+		a.scratch = nil
+	}
+}
+
+// Rollback drops what was collected and not yet appended, and ends the appender.
 func (a *Appender) Rollback() {
+	defer a.free()
 	for p, r := range a.open {
 		if r != nil {
 			r.Release()

@@ -9,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/recordbatch"
+	"github.com/tallydb/tallydb/stream/dedup"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
 	"github.com/tallydb/tallydb/stream/routing"
@@ -142,6 +143,8 @@ type refusal struct {
 	reason string // empty for a duplicate, which is counted and not kept
 }
 
+const dedupBlock = dedup.TouchRows
+
 // Reasons for which admission refuses an event.
 const (
 	reasonFuture = "event time is further in the future than max_future_skew allows"
@@ -164,13 +167,16 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 	if c := w.cfg.Stream.Stream.TimeColumn; c >= 0 {
 		times = r.Batch.Cols[c].Ints
 	}
-	dedup := len(r.Digests) > 0
+	unique := len(r.Digests) > 0
 	var out rows.Outcome
 	source, sources := 0, sourceColumn(w.cfg.Stream.Stream.Options.SourceKey, &r.Batch)
 	if sources == nil {
 		source = w.tracker.Source(nil)
 	}
 	for i := range n {
+		if unique && i%dedupBlock == 0 {
+			w.touched += w.dedup.Touch(r.Digests[i:min(i+dedupBlock, n)])
+		}
 		at := wall
 		if times != nil {
 			at = eventtime.Time(times[i])
@@ -181,7 +187,7 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 			a.refused = append(a.refused, refusal{i, reasonFuture})
 			out.Rejected++
 			continue
-		case !dedup:
+		case !unique:
 		default:
 			expiry := at.Add(opts.DedupHorizon)
 			if before.Passed(expiry) {

@@ -120,8 +120,8 @@ func (w *Worker) evict() {
 	for _, v := range w.views {
 		v.last = nil
 		for start, a := range v.arenas {
-			if v.watermark().Passed(a.Window.Closes(v.lateness)) {
-				delete(v.arenas, start)
+			if v.closed(a.Window) {
+				v.evict(start)
 				continue
 			}
 			n := a.MemoryBytes()
@@ -137,7 +137,7 @@ func (w *Worker) evict() {
 		if total <= w.cfg.MemoryBytes {
 			return
 		}
-		delete(c.v.arenas, c.start)
+		c.v.evict(c.start)
 		total -= c.bytes
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/tallydb/tallydb/catalog/id"
-	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
@@ -34,25 +33,16 @@ func (w *Worker) Await(ctx context.Context, cut id.Offset, stop <-chan struct{})
 
 // Scan calls fn with the admitted rows of each record in [from, to), in order,
 // on the caller's goroutine. to is not above what Await said was applied. The
-// input is valid during the call only.
+// input is valid during the call only. Records that retention trims meanwhile are
+// an error: what was said to be covered would not be.
 func (w *Worker) Scan(ctx context.Context, from, to id.Offset, fn func(fold.Input) error) error {
 	reader := reader{w, newDecoder(w.cfg.Stream.Stream, w.cfg.Pool)}
-	for {
-		err := w.cfg.Log.Read(ctx, w.cfg.Partition, from, to, func(rec *ingestlog.Record) error {
-			if rec.Kind != ingestlog.Data {
-				return nil
-			}
-			return reader.admittedRows(rec, fn)
-		})
-		if !errors.Is(err, storage.ErrTrimmed) {
-			return err
+	return w.cfg.Log.Read(ctx, w.cfg.Partition, from, to, func(rec *ingestlog.Record) error {
+		if rec.Kind != ingestlog.Data {
+			return nil
 		}
-		base := w.cfg.Log.Base(w.cfg.Partition)
-		if base <= from {
-			return err
-		}
-		from = base // retention went on meanwhile
-	}
+		return reader.admittedRows(rec, fn)
+	})
 }
 
 // reader reads admitted rows beside the worker, with a decoder of its own.

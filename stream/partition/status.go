@@ -73,7 +73,7 @@ type statusBoard struct {
 func (w *Worker) publishStatus() {
 	open := false
 	for _, v := range w.views {
-		open = open || len(v.arenas) > 0
+		open = open || v.hasOpen()
 	}
 	b := &w.status
 	b.mu.Lock()

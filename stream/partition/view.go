@@ -1,9 +1,11 @@
 package partition
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -33,18 +35,31 @@ type view struct {
 	program  *fold.Program
 	lateness eventtime.Duration
 
-	birth    id.Offset          // first offset that the view reads
-	applied  id.Offset          // next record to fold
-	tracker  *watermark.Tracker // its own, while it reads the retained log; nil when live
-	counters ViewCounters
-	degraded map[eventtime.Time]int64 // rows that failed, by window
+	birth   id.Offset          // first offset that the view reads
+	applied id.Offset          // next record to fold
+	tracker *watermark.Tracker // its own, while it reads the retained log; nil when live
+	// A view born over trimmed history cannot know the watermark at its birth. Its
+	// own begins there and is replaced, at the offset where admission was when the
+	// view was made, by what admission's was; both are kept with the view's state,
+	// so that its rows are judged the same ever after (L-2).
+	join        id.Offset
+	joinTracker []byte
+	counters    ViewCounters
+	degraded    map[eventtime.Time]int64 // rows that failed, by window
 
 	arenas map[eventtime.Time]*state.Arena // open windows, and closed ones not yet checkpointed
+	stored map[eventtime.Time]storedWindow // open windows that are not in memory
 	last   *state.Arena                    // the one used last
 
 	// Of the record being folded.
 	late   []lateRow
 	failed []failedRow
+}
+
+// storedWindow is an open window that was evicted.
+type storedWindow struct {
+	window eventtime.Window
+	groups int64
 }
 
 type lateRow struct {
@@ -73,6 +88,7 @@ func (w *Worker) newView(rel *catalog.Relation, c Compiled) *view {
 		birth:    cv.Birth[w.cfg.Partition.Partition],
 		degraded: map[eventtime.Time]int64{},
 		arenas:   map[eventtime.Time]*state.Arena{},
+		stored:   map[eventtime.Time]storedWindow{},
 	}
 	v.applied = v.birth
 	v.program = fold.New(fold.Config{Fold: f, Lateness: cv.AllowedLateness, MaxGroups: cv.MaxGroups, Context: c.Context})
@@ -104,6 +120,7 @@ func (v *view) Arena(w eventtime.Window) (*state.Arena, error) {
 			return nil, fmt.Errorf("load window: %w", err)
 		}
 		v.arenas[w.Start] = a
+		delete(v.stored, w.Start)
 	}
 	a.LastUse = v.worker.clockUse
 	v.last = a
@@ -127,13 +144,69 @@ func (v *view) Failed(row int, w eventtime.Window, err error) {
 	v.degraded[w.Start]++
 }
 
-// Groups implements fold.Sink.
+// closed reports whether a window can no longer change.
+func (v *view) closed(w eventtime.Window) bool {
+	return v.watermark().Passed(w.Closes(v.lateness))
+}
+
+// Groups implements fold.Sink: those of open windows, in memory or not, so that a
+// budget is spent the same whenever a checkpoint came (L-2).
 func (v *view) Groups() int64 {
 	n := int64(0)
 	for _, a := range v.arenas {
-		n += int64(a.Groups())
+		if !v.closed(a.Window) {
+			n += int64(a.Groups())
+		}
+	}
+	for start, s := range v.stored {
+		if v.closed(s.window) {
+			delete(v.stored, start)
+			continue
+		}
+		n += s.groups
 	}
 	return n
+}
+
+// hasOpen reports whether there are groups in open windows.
+func (v *view) hasOpen() bool {
+	for _, a := range v.arenas {
+		if !v.closed(a.Window) {
+			return true
+		}
+	}
+	for _, s := range v.stored {
+		if !v.closed(s.window) {
+			return true
+		}
+	}
+	return false
+}
+
+// evict drops a clean arena from memory.
+func (v *view) evict(start eventtime.Time) {
+	a := v.arenas[start]
+	delete(v.arenas, start)
+	if !v.closed(a.Window) {
+		v.stored[start] = storedWindow{a.Window, int64(a.Groups())}
+	}
+}
+
+// openWindows returns the open windows with their numbers of groups, in order.
+func (v *view) openWindows() []storedWindow {
+	var out []storedWindow
+	for _, a := range v.arenas {
+		if !v.closed(a.Window) {
+			out = append(out, storedWindow{a.Window, int64(a.Groups())})
+		}
+	}
+	for _, s := range v.stored {
+		if !v.closed(s.window) {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b storedWindow) int { return cmp.Compare(a.window.Start, b.window.Start) })
+	return out
 }
 
 // AddView makes the partition keep a view. It reads the retained log from the
@@ -153,14 +226,20 @@ func (w *Worker) addView(rel *catalog.Relation, c Compiled) error {
 		return nil
 	}
 	v := w.newView(rel, c)
-	if err := v.restore(); err != nil {
+	known, err := v.restore()
+	if err != nil {
 		return err
 	}
+	w.views = append(w.views, v)
 	if v.applied < w.applied && v.tracker == nil {
 		v.tracker = watermark.New(w.trackerConfig())
 	}
-	w.views = append(w.views, v)
-	return nil
+	if known || v.birth == 0 || v.applied >= w.applied {
+		return nil
+	}
+	v.join, v.joinTracker = w.applied, w.tracker.Append(nil)
+	w.changed = true
+	return errors.Join(w.writeCheckpoint(), w.cfg.Store.Flush())
 }
 
 // OpenView is AddView before Run was started.
@@ -207,6 +286,9 @@ func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
 			continue
 		}
 		to := min(w.applied, v.applied+replayRecords)
+		if v.applied < v.join {
+			to = min(to, v.join)
+		}
 		err := w.cfg.Log.Read(ctx, w.cfg.Partition, v.applied, to, func(rec *ingestlog.Record) error {
 			if err := w.backfillRecord(v, rec); err != nil {
 				return fmt.Errorf("view %s, offset %d: %w", v.rel.Name, rec.Offset, err)
@@ -217,6 +299,12 @@ func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
 		})
 		if err != nil {
 			return true, err
+		}
+		if v.applied == v.join {
+			if v.tracker, err = watermark.Decode(w.trackerConfig(), v.joinTracker); err != nil {
+				return true, err
+			}
+			v.join, v.joinTracker = 0, nil
 		}
 		if v.applied == w.applied {
 			v.tracker = nil // live from here on
@@ -263,53 +351,4 @@ func gatherHashes(r *rows.Rows, numbers []int32) []uint64 {
 		out[n] = r.Hashes[i]
 	}
 	return out
-}
-
-const viewMetaVersion = 1
-
-// appendMeta appends the view's progress: version, applied, counters, degraded
-// windows, and the tracker while it reads the retained log.
-func (v *view) appendMeta(dst []byte) []byte {
-	le := binary.LittleEndian
-	dst = append(dst, viewMetaVersion)
-	dst = le.AppendUint64(dst, uint64(v.applied))
-	dst = le.AppendUint64(dst, uint64(v.counters.Folded))
-	dst = le.AppendUint64(dst, uint64(v.counters.Late))
-	dst = le.AppendUint64(dst, uint64(v.counters.Errors))
-	dst = le.AppendUint32(dst, uint32(len(v.degraded)))
-	for _, start := range sortedWindows(v.degraded) {
-		dst = le.AppendUint64(dst, uint64(start))
-		dst = le.AppendUint64(dst, uint64(v.degraded[start]))
-	}
-	if v.tracker != nil {
-		dst = v.tracker.Append(dst)
-	}
-	return dst
-}
-
-// restore reads the view's progress, if it has any.
-func (v *view) restore() error {
-	b, ok, err := v.worker.cfg.Store.Get(v.keys.ViewMeta())
-	if err != nil || !ok {
-		return err
-	}
-	if len(b) < 37 || b[0] != viewMetaVersion {
-		return fmt.Errorf("view %s: %w", v.rel.Name, errCorruptState)
-	}
-	le := binary.LittleEndian
-	v.applied = id.Offset(le.Uint64(b[1:]))
-	v.counters = ViewCounters{int64(le.Uint64(b[9:])), int64(le.Uint64(b[17:])), int64(le.Uint64(b[25:]))}
-	n := int(le.Uint32(b[33:]))
-	b = b[37:]
-	if len(b) < 16*n {
-		return fmt.Errorf("view %s: %w", v.rel.Name, errCorruptState)
-	}
-	for range n {
-		v.degraded[eventtime.Time(le.Uint64(b))] = int64(le.Uint64(b[8:]))
-		b = b[16:]
-	}
-	if len(b) > 0 {
-		v.tracker, err = watermark.Decode(v.worker.trackerConfig(), b)
-	}
-	return err
 }

@@ -81,6 +81,7 @@ type Worker struct {
 	waiters    []*waiter
 	clockUse   uint64
 	scratch    []byte
+	touched    uint64 // see dedup.Table.Touch
 	admitted   admitted
 	checkpoint time.Time
 
@@ -156,7 +157,7 @@ func release(rec *ingestlog.Record) {
 // returns nil at an ordinary end.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.stop()
-	ticker := time.NewTicker(w.cfg.CheckpointEvery)
+	ticker := time.NewTicker(w.firstCheckpoint())
 	defer ticker.Stop()
 	for {
 		busy, err := w.turn(ctx)
@@ -173,6 +174,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
+				ticker.Reset(w.cfg.CheckpointEvery)
 				err = w.writeCheckpoint()
 			case <-ctx.Done():
 				return w.writeCheckpoint()
@@ -185,6 +187,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
+				ticker.Reset(w.cfg.CheckpointEvery)
 				err = w.writeCheckpoint()
 			case <-ctx.Done():
 				return w.writeCheckpoint()
@@ -197,6 +200,14 @@ func (w *Worker) Run(ctx context.Context) error {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
 		}
 	}
+}
+
+// firstCheckpoint spreads the partitions' checkpoints over their interval, so
+// that they do not all stall at one moment.
+func (w *Worker) firstCheckpoint() time.Duration {
+	n := time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
+	at := time.Duration(w.cfg.Partition.Partition)%n + 1
+	return max(w.cfg.CheckpointEvery*at/n, 1)
 }
 
 func (w *Worker) stop() {
@@ -218,32 +229,32 @@ func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
 	if w.offline.Load() {
 		return false, nil
 	}
+	// The head is read first: what is below it and not in the queue was dropped.
+	head := w.cfg.Log.Head(w.cfg.Partition)
 	if w.held == nil {
 		select {
 		case w.held = <-w.queue:
 		default:
 		}
 	}
-	head := w.cfg.Log.Head(w.cfg.Partition)
-	if w.applied < head {
-		if w.held != nil && w.held.Offset <= w.applied {
-			rec := w.held
-			w.held = nil
-			if rec.Offset == w.applied {
-				err = w.apply(rec)
-			}
-			release(rec)
-			return true, err
+	if w.held != nil && w.held.Offset <= w.applied {
+		rec := w.held
+		w.held = nil
+		defer release(rec)
+		if rec.Offset < w.applied {
+			return true, nil // applied already, from the log
 		}
+		return true, w.apply(rec)
+	}
+	if w.applied < head {
 		to := min(head, w.applied+replayRecords)
 		if w.held != nil {
 			to = min(to, w.held.Offset)
 		}
 		return true, w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
 	}
-	if w.held != nil { // applied already, from the log
-		release(w.held)
-		w.held = nil
+	if w.held != nil {
+		return true, nil // published after the head was read
 	}
 	return w.backfill(ctx)
 }
@@ -274,7 +285,7 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
+		return w.ran(finished)
 	case <-stop:
 	case <-ctx.Done():
 	}
@@ -284,12 +295,22 @@ func (w *Worker) callAt(ctx context.Context, cut id.Offset, stop <-chan struct{}
 	case <-finished:
 		return nil
 	case <-w.done:
-		return ErrStopped
 	}
+	return w.ran(finished)
+}
+
+// ran waits for a call, or for the worker's end, and says whether it was made.
+// A worker makes no calls after its end, so a call that was made shows then.
+func (w *Worker) ran(finished <-chan struct{}) error {
 	select {
 	case <-finished:
 		return nil
 	case <-w.done:
+	}
+	select {
+	case <-finished:
+		return nil
+	default:
 		return ErrStopped
 	}
 }
@@ -308,6 +329,9 @@ func (w *Worker) serveWaiters() {
 	w.waiters = kept
 }
 
+// Done is closed when the worker has ended.
+func (w *Worker) Done() <-chan struct{} { return w.done }
+
 // SetOffline stops or resumes applying and answering. Appends go on, and the
 // partition holds the stream's watermark meanwhile.
 func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
@@ -317,16 +341,22 @@ func (w *Worker) SetOffline(ctx context.Context, offline bool) error {
 // Offline reports whether the partition is offline.
 func (w *Worker) Offline() bool { return w.offline.Load() }
 
-// Checkpoint writes a checkpoint now and makes it durable.
-func (w *Worker) Checkpoint(ctx context.Context) error {
+// Checkpoint writes a checkpoint now and makes it durable. It returns the offset
+// up to which admission and every view need the log no more.
+func (w *Worker) Checkpoint(ctx context.Context) (id.Offset, error) {
 	var err error
-	if e := w.call(ctx, func() { err = w.writeCheckpoint() }); e != nil {
-		return e
+	var covered id.Offset
+	e := w.call(ctx, func() {
+		err = w.writeCheckpoint()
+		covered = w.applied
+		for _, v := range w.views {
+			covered = min(covered, v.applied)
+		}
+	})
+	if err = errors.Join(e, err); err != nil {
+		return 0, err
 	}
-	if err != nil {
-		return err
-	}
-	return w.cfg.Store.Flush()
+	return covered, w.cfg.Store.Flush()
 }
 
 // Verdict returns the rows of a record that were not admitted. The record is

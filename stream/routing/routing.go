@@ -169,11 +169,16 @@ func (r *Router) Digests(b *types.Batch, hashes []uint64, out []Digest) []Digest
 	if len(r.dedup) == 1 && b.Cols[r.dedup[0]].Type.Kind() != types.KindFloat && bytewise(b.Cols[r.dedup[0]].Type.OID) {
 		single = b.Cols[r.dedup[0]]
 	}
+	if single != nil && single.Type.Kind() == types.KindInt {
+		for i, x := range single.Ints[:len(out)] {
+			lo, hi := keyhash.Sum128Pair(r.seed, hashes[i], uint64(x))
+			out[i] = digestOf(lo, hi)
+		}
+		return out
+	}
 	for i := range out {
 		buf = binary.LittleEndian.AppendUint64(buf[:0], hashes[i])
 		switch {
-		case single != nil && len(single.Ints) > 0:
-			buf = binary.LittleEndian.AppendUint64(buf, uint64(single.Ints[i]))
 		case single != nil:
 			buf = append(buf, single.Bytes(i)...)
 		default:
@@ -181,12 +186,16 @@ func (r *Router) Digests(b *types.Batch, hashes []uint64, out []Digest) []Digest
 				buf = types.AppendKey(buf, b.Cols[c], i)
 			}
 		}
-		lo, hi := keyhash.Sum128(r.seed, buf)
-		if lo|hi == 0 {
-			lo = 1 // the empty slot of a table
-		}
-		out[i] = Digest{lo, hi}
+		out[i] = digestOf(keyhash.Sum128(r.seed, buf))
 	}
 	r.scratch = buf
 	return out
+}
+
+// digestOf makes a digest that is never zero, which marks a free slot in tables.
+func digestOf(lo, hi uint64) Digest {
+	if lo|hi == 0 {
+		lo = 1
+	}
+	return Digest{lo, hi}
 }

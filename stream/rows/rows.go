@@ -4,7 +4,7 @@
 package rows
 
 import (
-	"sync"
+	"math"
 	"sync/atomic"
 
 	"github.com/tallydb/tallydb/sql/types"
@@ -47,21 +47,33 @@ func (o *Outcome) Add(p Outcome) {
 	o.Errors += p.Errors
 }
 
-// Pool hands out Rows of one schema and takes them back.
+// keep is how many batches a pool holds for the next who needs one. A sync.Pool
+// would lose them at every garbage collection, and with them the memory that
+// their columns have grown to.
+const keep = 64
+
+// Pool hands out Rows of one schema and takes them back. It is safe for
+// concurrent use.
 type Pool struct {
+	// Scribble overwrites rows that are given back, so that tests find who still
+	// reads them.
+	Scribble bool
+
 	schema *types.Schema
-	pool   sync.Pool
+	free   chan *Rows
 }
 
 // NewPool returns a pool of batches with these columns.
 func NewPool(schema *types.Schema) *Pool {
-	return &Pool{schema: schema}
+	return &Pool{schema: schema, free: make(chan *Rows, keep)}
 }
 
 // Get returns empty rows with one reference.
 func (p *Pool) Get() *Rows {
-	r, _ := p.pool.Get().(*Rows)
-	if r == nil {
+	var r *Rows
+	select {
+	case r = <-p.free:
+	default:
 		r = &Rows{Batch: *types.NewBatch(p.schema, 0), pool: p}
 	}
 	r.refs.Store(1)
@@ -77,8 +89,30 @@ func (r *Rows) Release() {
 	case n < 0:
 		panic("rows released too often")
 	case n == 0:
+		if r.pool.Scribble {
+			r.scribble()
+		}
 		r.Batch.Reset()
 		r.Hashes, r.Digests, r.Applied = r.Hashes[:0], r.Digests[:0], nil
-		r.pool.pool.Put(r)
+		select {
+		case r.pool.free <- r:
+		default: // enough are kept
+		}
 	}
+}
+
+func (r *Rows) scribble() {
+	for _, v := range r.Batch.Cols {
+		for i := range v.Ints {
+			v.Ints[i] = -0x5EED
+		}
+		for i := range v.Floats {
+			v.Floats[i] = math.Inf(-1)
+		}
+		for i := range v.Data {
+			v.Data[i] = '#'
+		}
+	}
+	clear(r.Hashes)
+	clear(r.Digests)
 }

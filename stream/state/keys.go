@@ -34,8 +34,20 @@ func KeysOf(tenant id.Tenant, relation id.Relation, p id.Partition) Keys {
 
 // RelationPrefix is the prefix of all state of a relation.
 func RelationPrefix(tenant id.Tenant, relation id.Relation) []byte {
-	b := binary.BigEndian.AppendUint32([]byte{prefix}, uint32(tenant))
-	return binary.BigEndian.AppendUint32(b, uint32(relation))
+	return binary.BigEndian.AppendUint32(TenantPrefix(tenant), uint32(relation))
+}
+
+// RelationOf returns the relation in a key of state.
+func RelationOf(key []byte) (id.Relation, error) {
+	if len(key) < 9 {
+		return 0, fmt.Errorf("state key of %d bytes: %w", len(key), storage.ErrCorrupt)
+	}
+	return id.Relation(binary.BigEndian.Uint32(key[5:])), nil
+}
+
+// TenantPrefix is the prefix of all state of a tenant.
+func TenantPrefix(tenant id.Tenant) []byte {
+	return binary.BigEndian.AppendUint32([]byte{prefix}, uint32(tenant))
 }
 
 func (k Keys) with(kind byte, parts ...uint64) []byte {

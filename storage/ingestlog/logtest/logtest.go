@@ -46,6 +46,7 @@ func Payloads(t testing.TB, l ingestlog.Log, n int, from id.Offset) []string {
 // Run runs the suite on logs that open returns.
 func Run(t *testing.T, open func(t *testing.T) ingestlog.Log) {
 	t.Run("AppendReadBack", func(t *testing.T) { appendReadBack(t, open(t)) })
+	t.Run("DeliveredPayloadsAreTheSubscribers", func(t *testing.T) { delivered(t, open(t)) })
 	t.Run("SubscribersGetEachRecordOnceInOrder", func(t *testing.T) { subscribers(t, open(t)) })
 	t.Run("ConcurrentAppendsKeepEachAppendersOrder", func(t *testing.T) { concurrent(t, open(t)) })
 	t.Run("TrimKeepsHeadAndOffsets", func(t *testing.T) { trim(t, open(t)) })
@@ -85,6 +86,9 @@ func appendReadBack(t *testing.T, l ingestlog.Log) {
 	if h := l.Head(Partition(7)); h != 0 {
 		t.Errorf("head of a partition never written: %d", h)
 	}
+	if n := l.Rows(Partition(0), 0, 9); n != 2 {
+		t.Errorf("%d rows in partition 0, want 2", n)
+	}
 	if at := l.AppendedAt(Partition(0), 1); at != entries[2].Record.AppendTime || at == 0 {
 		t.Errorf("append time %d, want %d", at, entries[2].Record.AppendTime)
 	}
@@ -118,6 +122,26 @@ func subscribers(t *testing.T, l ingestlog.Log) {
 	defer mu.Unlock()
 	if len(got) != 100 || got[0] != 1 || got[99] != 100 || !slices.IsSorted(got) {
 		t.Errorf("got %d records: %v", len(got), got)
+	}
+}
+
+// delivered: a subscriber may keep a record whose appender uses its buffer again.
+func delivered(t *testing.T, l ingestlog.Log) {
+	defer l.Close()
+	var kept []*ingestlog.Record
+	_, cancel := l.Subscribe(Partition(0), func(r *ingestlog.Record) { kept = append(kept, r) })
+	defer cancel()
+	buffer := []byte("first")
+	for _, p := range []string{"first", "other"} {
+		e := Entry(0, "")
+		e.Record.Payload = append(buffer[:0], p...)
+		mustAppend(t, l, e)
+	}
+	if got := string(kept[0].Payload); got != "first" {
+		t.Errorf("the first record reads %q after its appender used the buffer again, want %q", got, "first")
+	}
+	if got := l.Partitions(); !slices.Equal(got, []id.StreamPartition{Partition(0)}) {
+		t.Errorf("partitions %v", got)
 	}
 }
 

@@ -4,6 +4,7 @@ package memlog
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -63,14 +64,17 @@ func (l *Log) Append(_ context.Context, entries []ingestlog.Entry) error {
 		stored.Payload, stored.Attached = slices.Clone(r.Payload), nil
 		p.records = append(p.records, stored)
 		for _, deliver := range p.deliver {
-			rec := *r
-			if rec.Attached != nil {
-				rec.Attached.Retain()
-			}
-			deliver(&rec)
+			deliver(ingestlog.Delivered(r))
 		}
 	}
 	return nil
+}
+
+// Partitions implements ingestlog.Log.
+func (l *Log) Partitions() []id.StreamPartition {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.partitions))
 }
 
 // Head implements ingestlog.Log.
@@ -121,6 +125,18 @@ func (l *Log) Read(ctx context.Context, sp id.StreamPartition, from, to id.Offse
 		}
 	}
 	return nil
+}
+
+// Rows implements ingestlog.Log.
+func (l *Log) Rows(sp id.StreamPartition, from, to id.Offset) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.partition(sp)
+	var n int64
+	for o := max(from, p.base); o < min(to, p.head()); o++ {
+		n += int64(p.records[o-p.base].Rows)
+	}
+	return n
 }
 
 // Subscribe implements ingestlog.Log.

@@ -207,11 +207,7 @@ func (l *Log) publish(frames []placed) {
 			f.segment.highest[e.Partition] = r.Offset
 			at += int64(len(r.Payload))
 			for _, deliver := range idx.deliver {
-				rec := *r
-				if rec.Attached != nil {
-					rec.Attached.Retain()
-				}
-				deliver(&rec)
+				deliver(ingestlog.Delivered(r))
 			}
 		}
 	}

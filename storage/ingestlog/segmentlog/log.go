@@ -39,6 +39,8 @@ type Log struct {
 	queuedBytes int
 	failed      error // sticky: why no append is taken any more
 
+	trimMu sync.Mutex // orders the removal of segments
+
 	mu         sync.RWMutex
 	partitions map[id.StreamPartition]*partitionIndex
 	segments   map[uint64]*segment

@@ -4,11 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/vfs"
 )
+
+// Partitions implements ingestlog.Log.
+func (l *Log) Partitions() []id.StreamPartition {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return slices.Collect(maps.Keys(l.partitions))
+}
 
 // Head implements ingestlog.Log.
 func (l *Log) Head(sp id.StreamPartition) id.Offset {
@@ -39,6 +49,21 @@ func (l *Log) AppendedAt(sp id.StreamPartition, at id.Offset) int64 {
 		return 0
 	}
 	return idx.locations[at-idx.base].time
+}
+
+// Rows implements ingestlog.Log.
+func (l *Log) Rows(sp id.StreamPartition, from, to id.Offset) int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	idx := l.partitions[sp]
+	if idx == nil {
+		return 0
+	}
+	var n int64
+	for o := max(from, idx.base); o < min(to, idx.head()); o++ {
+		n += int64(idx.locations[o-idx.base].rows)
+	}
+	return n
 }
 
 // Subscribe implements ingestlog.Log.
@@ -140,7 +165,10 @@ func readPayload(s *segment, loc location, buf []byte) ([]byte, error) {
 
 // Trim implements ingestlog.Log: whole segments go, oldest first, when no
 // partition needs a record in them.
+// Each is gone for good before the next goes, so that a crash leaves no gap.
 func (l *Log) Trim(sp id.StreamPartition, to id.Offset) error {
+	l.trimMu.Lock()
+	defer l.trimMu.Unlock()
 	l.mu.Lock()
 	idx := l.index(sp)
 	idx.trimTo = max(idx.trimTo, min(to, idx.head()))
@@ -159,10 +187,21 @@ func (l *Log) Trim(sp id.StreamPartition, to id.Offset) error {
 	l.mu.Unlock()
 	var errs []error
 	for _, s := range gone {
-		errs = append(errs, l.fs.Remove(l.fs.PathJoin(l.dir, s.name)))
+		if len(errs) == 0 {
+			if err := l.removeSegment(s.name); err != nil {
+				errs = append(errs, err) // the rest goes when the log is opened and trimmed again
+			}
+		}
 		s.release()
 	}
 	return errors.Join(errs...)
+}
+
+func (l *Log) removeSegment(name string) error {
+	if err := l.fs.Remove(l.fs.PathJoin(l.dir, name)); err != nil {
+		return fmt.Errorf("remove segment: %w", err)
+	}
+	return vfs.SyncDir(l.fs, l.dir)
 }
 
 func (l *Log) oldest() *segment {

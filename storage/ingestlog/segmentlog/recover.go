@@ -122,7 +122,7 @@ func (l *Log) recoverFrames(s *segment) (end int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r := bufio.NewReaderSize(io.NewSectionReader(s.file, headerBytes, st.Size()-headerBytes), 1<<20)
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, headerBytes, st.Size()-headerBytes), int(min(1<<20, st.Size())))
 	var body []byte
 	for {
 		h, payload, ok := readFrame(r, &body)

@@ -115,6 +115,51 @@ func TestTrimmedHeadSurvivesReopen(t *testing.T) {
 	}
 }
 
+// TestTrimLeavesNoGapAfterPowerCut: whatever part of a removal of segments became
+// durable, the log opens and begins somewhere, without a hole.
+func TestTrimLeavesNoGapAfterPowerCut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for run := range 40 {
+		crashable := vfs.NewCrashable()
+		var crashed []vfs.Crashable
+		var mu sync.Mutex
+		watching := false
+		watch := func(on bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			watching = on
+		}
+		l := open(t, vfs.Watch(crashable, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if watching {
+				crashed = append(crashed, crashable.Crash(rng.IntN(101), rng))
+			}
+		}), 1)
+		for range 30 {
+			if err := l.Append(context.Background(), []ingestlog.Entry{logtest.Entry(0, string(make([]byte, 1000)))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		watch(true)
+		if err := l.Trim(logtest.Partition(0), 28); err != nil {
+			t.Fatal(err)
+		}
+		watch(false)
+		l.Close()
+		for n, fs := range append(crashed, crashable.Crash(0, nil)) {
+			r, err := Open("log", Config{FS: fs, SegmentBytes: 4 << 10, Fence: 2})
+			if err != nil {
+				t.Fatalf("run %d, crash %d of %d: %v", run, n, len(crashed), err)
+			}
+			if base := r.Base(logtest.Partition(0)); n == len(crashed) && base == 0 {
+				t.Error("what was trimmed is back after a crash")
+			}
+			r.Close()
+		}
+	}
+}
+
 // TestL1AcknowledgedSurvivesPowerCut: cut the power at random moments, with any
 // part of what was not synced kept; every acknowledged append is there, whole,
 // and the two records of one append are there together.
@@ -132,7 +177,9 @@ func TestL1AcknowledgedSurvivesPowerCut(t *testing.T) {
 		var wg sync.WaitGroup
 		crashAt := rng.IntN(12)
 		for w := range 3 {
+			mu.Lock()
 			next := acked[w]
+			mu.Unlock()
 			wg.Go(func() {
 				for i := next; i < next+5; i++ {
 					p := fmt.Sprintf("%d:%d", w, i)

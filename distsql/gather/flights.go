@@ -1,0 +1,143 @@
+package gather
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/tallydb/tallydb/distsql/envelope"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Flights lets statements that ask the same of a view at the same time share one
+// answer, as the viewers of a dashboard do. A statement joins only a flight that
+// has not pinned its cut yet, so it never reads less than what was durable when
+// it began. Flights is safe for concurrent use and starts no goroutine: the first
+// to ask runs the flight.
+type Flights struct {
+	mu      sync.Mutex
+	running map[string]*flight // pinned, under way
+	next    map[string]*flight // waits for the running one
+	shared  int64
+}
+
+// NewFlights returns an empty table.
+func NewFlights() *Flights {
+	return &Flights{running: map[string]*flight{}, next: map[string]*flight{}}
+}
+
+// Shared returns how many answers were shared.
+func (f *Flights) Shared() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shared
+}
+
+// flight is one answer for all that joined it.
+type flight struct {
+	after    *flight       // the one that it waits for; nil if it may start
+	done     chan struct{} // closed when the answer is there
+	batch    *types.Batch
+	coverage *envelope.Relation
+	err      error
+}
+
+// do returns the answer of a flight: run by this caller if it is the first, which
+// begins after the flight under way has ended, or by who was first.
+func (f *Flights) do(ctx context.Context, key string, run func() (*types.Batch, *envelope.Relation, error)) (*types.Batch, *envelope.Relation, error) {
+	fl, first := f.join(key)
+	if !first {
+		select {
+		case <-fl.done:
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+		if fl.err != nil { // its runner may have been cancelled; this statement was not
+			return run()
+		}
+		return fl.batch, fl.coverage, nil
+	}
+	if fl.after != nil {
+		select {
+		case <-fl.after.done:
+		case <-ctx.Done():
+			f.depart(key, fl)
+			f.land(key, fl, nil, nil, context.Cause(ctx))
+			return nil, nil, context.Cause(ctx)
+		}
+		f.depart(key, fl)
+	}
+	batch, coverage, err := run()
+	f.land(key, fl, batch, coverage, err)
+	return batch, coverage, err
+}
+
+// join returns the flight to wait for; first says that the caller runs it.
+func (f *Flights) join(key string) (fl *flight, first bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fl := f.next[key]; fl != nil {
+		f.shared++
+		return fl, false
+	}
+	fl = &flight{done: make(chan struct{}), after: f.running[key]}
+	if fl.after == nil {
+		f.running[key] = fl
+	} else {
+		f.next[key] = fl
+	}
+	return fl, true
+}
+
+// depart makes a waiting flight the running one: nobody joins it any more.
+func (f *Flights) depart(key string, fl *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.next, key)
+	f.running[key] = fl
+}
+
+// land hands out the answer.
+func (f *Flights) land(key string, fl *flight, batch *types.Batch, coverage *envelope.Relation, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fl.batch, fl.coverage, fl.err = batch, coverage, err
+	if f.running[key] == fl {
+		delete(f.running, key)
+	}
+	close(fl.done)
+}
+
+// flightKey identifies what a scan asks; ok is false if its answer is the
+// statement's alone: of an ad-hoc fold, or of a filter that reads the clock.
+func (s *Statement) flightKey(scan *plan.FoldScan, ec *expr.Context) (key string, ok bool) {
+	if s.flights == nil || scan.View == nil {
+		return "", false
+	}
+	exprs := scan.Partition
+	if scan.KeyFilter != nil {
+		exprs = append([]expr.Expr{scan.KeyFilter}, exprs...)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d/%v/%v/%x/%d", scan.View.ID, scan.View.Version, scan.Needed, scan.Columns, math.Float64bits(s.settings.Confidence), s.settings.ReadWait)
+	for _, e := range exprs {
+		if e.Volatility() != expr.Immutable {
+			return "", false
+		}
+		fmt.Fprintf(&b, "/%s", e)
+	}
+	if len(exprs) > 0 {
+		var params []byte
+		for _, p := range ec.Params {
+			params = binary.BigEndian.AppendUint32(params, uint32(p.Type.OID))
+			params = types.AppendDatumKey(params, p)
+		}
+		fmt.Fprintf(&b, "/%x/%v", params, ec.Location)
+	}
+	return b.String(), true
+}
