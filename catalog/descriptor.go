@@ -70,6 +70,7 @@ type Stream struct {
 	Epochs         []RoutingEpoch // ascending; the last is open
 	Offline        []id.Partition // partitions that an operator took offline
 	Seed           keyhash.Seed   // derived from the tenant's; never shown
+	Defaults       map[int]string // column number → SQL text of its default
 }
 
 // StreamOptions are the WITH options of CREATE STREAM, resolved.
@@ -121,4 +122,15 @@ type ContinuousView struct {
 	// MissedUntil bounds the event times of what was trimmed before the view's
 	// birth: windows that begin before it may lack events. nil: nothing was trimmed.
 	MissedUntil *eventtime.Time `json:",omitempty"`
+}
+
+// Default returns the SQL text of a column's default, or "".
+func (r *Relation) Default(column int) string {
+	switch {
+	case r.Table != nil:
+		return r.Table.Defaults[column]
+	case r.Stream != nil:
+		return r.Stream.Defaults[column]
+	}
+	return ""
 }

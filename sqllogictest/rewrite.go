@@ -29,7 +29,7 @@ func (r *runner) rewriteOf(rec *Record, results []*pgconn.Result, err error) rew
 	case rec.Kind == Query && len(results) > 0 && len(results[len(results)-1].FieldDescriptions) > 0:
 		got := resultOf(results[len(results)-1])
 		sort := rec.Sort
-		if sort == "" && len(got.rows) > 1 && !strings.Contains(strings.ToLower(rec.SQL), "order by") && isQuery(rec.SQL) {
+		if sort == "" && len(got.rows) > 1 && !strings.Contains(strings.ToLower(rec.SQL), "order by") && startsWith(rec.SQL, []string{"select", "values", "with", "table"}) {
 			sort = "rowsort"
 		}
 		head := strings.Join(strings.Fields(strings.Join([]string{"query", got.types, sort, rec.Label}, " ")), " ")

@@ -80,6 +80,23 @@ type connection struct {
 	session []string // statements that set the session up, for after a restart
 }
 
+// run runs SQL by the simple protocol, which gives text. The columns of a result
+// without rows are kept; pgconn's ReadAll drops them.
+func (c *connection) run(ctx context.Context, sql string) ([]*pgconn.Result, error) {
+	var out []*pgconn.Result
+	all := c.pg.Exec(ctx, sql)
+	for all.NextResult() {
+		reader := all.ResultReader()
+		fields := slices.Clone(reader.FieldDescriptions())
+		res := reader.Read()
+		res.FieldDescriptions = fields
+		if res.Err == nil {
+			out = append(out, res)
+		}
+	}
+	return out, all.Close()
+}
+
 type runner struct {
 	opts      Options
 	target    Target
@@ -221,12 +238,12 @@ func (r *runner) step(ctx context.Context, rec *Record) error {
 	sql := r.substitute(rec.SQL)
 	c.notices = nil
 	limited, cancel := context.WithTimeout(ctx, r.opts.Timeout)
-	results, err := c.pg.Exec(limited, sql).ReadAll()
+	results, err := c.run(limited, sql)
 	cancel()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err == nil && isSession(sql) {
+	if err == nil && isSession(sql) && c.pg.TxStatus() == 'I' { // in a transaction it may be rolled back
 		c.session = append(c.session, sql)
 	}
 	r.dirty = r.dirty || !isQuery(sql)
@@ -329,11 +346,11 @@ func wrongError(rec *Record, err error) string {
 func wrongNotice(rec *Record, notices []*pgconn.Notice) string {
 	var all []string
 	for _, n := range notices {
-		text := errorText((*pgconn.PgError)(n))
+		text := n.Severity + " " + errorText((*pgconn.PgError)(n))
 		if (rec.WantState == "" || rec.WantState == n.Code) && (rec.WantText == nil || rec.WantText.MatchString(text)) {
 			return ""
 		}
-		all = append(all, n.Severity+" "+text)
+		all = append(all, text)
 	}
 	return fmt.Sprintf("no such notice; notices: %q", all)
 }

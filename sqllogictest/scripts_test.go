@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 				}
 				t.Run(f, func(t *testing.T) {
 					suite := &Suite{Options: Options{Engine: "tally"}, Open: func(context.Context) (Target, func() error, error) {
-						l, err := OpenLocal(server.Config{DataDir: t.TempDir()})
+						l, err := OpenLocal(server.Config{DataDir: t.TempDir(), SegmentBytes: 1 << 20})
 						return l, l.Close, err
 					}}
 					o, err := suite.one(t.Context(), script, c)

@@ -15,10 +15,10 @@ import (
 // serveCommand is "tally serve".
 func serveCommand() *cobra.Command {
 	var (
-		cfg       server.Config
-		addresses server.Addresses
-		level     string
-		memoryMiB int64
+		cfg                   server.Config
+		addresses             server.Addresses
+		level                 string
+		memoryMiB, segmentMiB int64
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -30,7 +30,7 @@ func serveCommand() *cobra.Command {
 				return fmt.Errorf("--log-level: %w", err)
 			}
 			cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
-			cfg.MemoryBytes = memoryMiB << 20
+			cfg.MemoryBytes, cfg.SegmentBytes = memoryMiB<<20, segmentMiB<<20
 			return serve(cmd, cfg, addresses)
 		},
 	}
@@ -42,6 +42,7 @@ func serveCommand() *cobra.Command {
 	f.Int64Var(&memoryMiB, "memory", 1024, "MiB of groups to keep in memory")
 	f.DurationVar(&cfg.CheckpointEvery, "checkpoint-interval", 5*time.Second, "longest time between checkpoints of a partition")
 	f.Int64Var(&cfg.CheckpointRows, "checkpoint-rows", 1_000_000, "most rows of a partition between checkpoints")
+	f.Int64Var(&segmentMiB, "segment", 64, "MiB of a segment file of the log")
 	return cmd
 }
 

@@ -96,7 +96,7 @@ func (s *sltServer) Restart(ctx context.Context) error {
 	if err := s.child.stop(); err != nil {
 		return fmt.Errorf("the server did not end well: %w", err)
 	}
-	next, err := startChild(ctx, s.child.dir)
+	next, err := startChild(ctx, s.child.dir, "--segment", "1")
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func openSLTServer(ctx context.Context) (sqllogictest.Target, func() error, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := startChild(ctx, dir)
+	c, err := startChild(ctx, dir, "--segment", "1")
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}

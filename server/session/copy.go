@@ -266,8 +266,10 @@ func (l *copyLoad) store(ctx context.Context) error {
 		return nil
 	}
 	l.rows += int64(b.Rows)
-	full := l.fill(b)
-	var err error
+	full, err := l.fill(b)
+	if err != nil {
+		return err
+	}
 	if l.appender != nil {
 		err = l.appender.Add(ctx, full)
 	} else {
@@ -277,10 +279,11 @@ func (l *copyLoad) store(ctx context.Context) error {
 	return err
 }
 
-// fill puts the data's columns where the relation has them; others are NULL.
-func (l *copyLoad) fill(b *types.Batch) *types.Batch {
+// fill puts the data's columns where the relation has them; others have their
+// default or are NULL.
+func (l *copyLoad) fill(b *types.Batch) (*types.Batch, error) {
 	if len(l.columns) == len(l.rel.Columns) && isIdentity(l.columns) {
-		return b
+		return b, nil
 	}
 	out := &types.Batch{Cols: make([]*types.Vector, len(l.rel.Columns)), Rows: b.Rows}
 	for i, n := range l.columns {
@@ -288,10 +291,36 @@ func (l *copyLoad) fill(b *types.Batch) *types.Batch {
 	}
 	for i, c := range out.Cols {
 		if c == nil {
-			out.Cols[i] = types.Repeat(types.NullOf(l.rel.Columns[i].Type), b.Rows)
+			d, err := l.s.columnDefault(l.rel, i)
+			if err != nil {
+				return nil, err
+			}
+			out.Cols[i] = types.Repeat(d, b.Rows)
 		}
 	}
-	return out
+	return out, nil
+}
+
+// columnDefault evaluates the default of a column, once for a batch of rows.
+func (s *Session) columnDefault(rel *catalog.Relation, column int) (types.Datum, error) {
+	t := rel.Columns[column].Type
+	text := rel.Default(column)
+	if text == "" {
+		return types.NullOf(t), nil
+	}
+	body, err := parseSelect("SELECT " + text)
+	if err != nil {
+		return types.Datum{}, err
+	}
+	core, ok := body.Body.(*ast.SelectCore)
+	if !ok || len(core.Targets) != 1 {
+		return types.Datum{}, sqlerr.New(sqlerr.InvalidTableDefinition, "default of column %q is not an expression", rel.Columns[column].Name)
+	}
+	values, err := s.constants([]ast.Expr{core.Targets[0].Expr}, []types.Type{t})
+	if err != nil {
+		return types.Datum{}, err
+	}
+	return values[0], nil
 }
 
 func isIdentity(columns []int) bool {

@@ -121,6 +121,17 @@ func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Colu
 	return cols, key, checkColumns(names)
 }
 
+// defaultsOf returns the text of the columns' defaults.
+func defaultsOf(defs []ast.ColumnDef) map[int]string {
+	out := map[int]string{}
+	for i, d := range defs {
+		if d.Default != nil {
+			out[i] = ast.String(d.Default)
+		}
+	}
+	return out
+}
+
 // createTable runs CREATE TABLE and CREATE TABLE AS.
 func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink) (string, error) {
 	schema, name, err := s.newName(x.Name)
@@ -137,12 +148,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if err != nil {
 		return "", err
 	}
-	table := &catalog.Table{PrimaryKey: key, Defaults: map[int]string{}}
-	for i, d := range x.Columns {
-		if d.Default != nil {
-			table.Defaults[i] = ast.String(d.Default)
-		}
-	}
+	table := &catalog.Table{PrimaryKey: key, Defaults: defaultsOf(x.Columns)}
 	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: table, Created: s.now(), Owner: s.User(),
 	})

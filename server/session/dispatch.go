@@ -57,6 +57,9 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 // setStatement runs SET.
 func (s *Session) setStatement(x *ast.SetStmt, out *sink) error {
 	name := strings.ToLower(x.Name)
+	if s.txn.open() && x.Scope != ast.ScopeLocal {
+		s.settings.remember(name)
+	}
 	if x.Default {
 		if err := s.settings.reset(name); err != nil {
 			return err
@@ -204,6 +207,11 @@ func (s *Session) constants(args []ast.Expr, want []types.Type) ([]types.Datum, 
 	out := make([]types.Datum, len(args))
 	for i := range args {
 		c := expr.Expr(&expr.Const{Datum: b.Cols[i].Datum(0)})
+		if l, ok := args[i].(*ast.Literal); ok && l.Kind == ast.StringLiteral {
+			c = expr.NewLiteral(l.Text) // has no type of its own yet
+		} else if ok && l.Kind == ast.NullLiteral {
+			c = expr.NewNull()
+		}
 		if i < len(want) && want[i].OID != 0 && want[i] != c.Type() {
 			if c, err = expr.Cast(c, want[i], expr.Assignment); err != nil {
 				return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -256,6 +257,8 @@ func (s *Session) readParams(b pgwire.Bind, want []types.Type) ([]types.Datum, e
 			out[i] = types.NullOf(want[i])
 		case formatOf(b.ParamFormats, i) == pgwire.BinaryFormat:
 			out[i], err = types.ParseBinary(want[i], raw)
+		case !utf8.Valid(raw):
+			err = sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
 		default:
 			out[i], err = types.Parse(want[i], raw, text)
 		}

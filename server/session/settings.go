@@ -187,6 +187,7 @@ func intervalDuration(s string) (time.Duration, error) {
 type settings struct {
 	values  map[string]string
 	local   map[string]string // values before SET LOCAL, to restore at the end of the transaction
+	before  map[string]string // values before SET in a transaction, to restore if it is rolled back
 	changed []string          // reported settings that changed and were not yet told
 }
 
@@ -244,8 +245,26 @@ func (s *settings) setLocal(name, value string) error {
 	return nil
 }
 
-// endTransaction undoes SET LOCAL.
-func (s *settings) endTransaction() {
+// remember keeps a setting's value for a transaction that may be rolled back.
+func (s *settings) remember(name string) {
+	if s.before == nil {
+		s.before = map[string]string{}
+	}
+	if _, ok := s.before[name]; !ok {
+		if old, had := s.values[name]; had {
+			s.before[name] = old
+		}
+	}
+}
+
+// endTransaction undoes SET LOCAL, and SET if the transaction is rolled back.
+func (s *settings) endTransaction(rolledBack bool) {
+	if rolledBack {
+		for name, value := range s.before {
+			_ = s.set(name, value) // it was valid before
+		}
+	}
+	s.before = nil
 	for name, value := range s.local {
 		_ = s.set(name, value) // it was valid before
 	}

@@ -35,7 +35,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "a stream needs at least one column").At(x.Position())
 	}
 	rel := catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindStream, Columns: cols, Created: s.now(), Owner: s.User()}
-	rel.Stream = &catalog.Stream{TimeColumn: -1}
+	rel.Stream = &catalog.Stream{TimeColumn: -1, Defaults: defaultsOf(x.Columns)}
 	if x.Watermark != nil {
 		if err := readWatermark(&rel, x.Watermark); err != nil {
 			return "", err

@@ -246,7 +246,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 		err = s.warnAboutDDL(out)
 		s.txn.rollback()
 	}
-	s.settings.endTransaction()
+	s.settings.endTransaction(tag == "ROLLBACK")
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
 	for i := range s.With.CTEs {
 		def := &s.With.CTEs[i]
 		if seen[def.Name] {
-			return nil, sqlerr.New(sqlerr.DuplicateObject, "WITH query name %q specified more than once", def.Name).At(def.Position())
+			return nil, sqlerr.New(sqlerr.DuplicateAlias, "WITH query name %q specified more than once", def.Name).At(def.Position())
 		}
 		seen[def.Name] = true
 		refs := references(s, def.Name)
@@ -35,6 +35,11 @@ func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
 		out = &context{frame: ctx.frame, ctes: &cte{
 			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many, recursive: recursive,
 		}}
+		if refs == 0 { // it is not run, but has to be right
+			if _, err := b.cteResult(out.ctes); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return out, nil
 }

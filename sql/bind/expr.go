@@ -251,7 +251,27 @@ func (b *binder) logical(c *clause, x *ast.Logical) (expr.Expr, error) {
 	return expr.NewAnd(args...)
 }
 
+// rowIsNull is IS NULL of a row: every field is; IS NOT NULL: no field is.
+func (b *binder) rowIsNull(c *clause, row *ast.Row, not bool) (expr.Expr, error) {
+	fields, err := b.exprs(c, row.Elems)
+	if err != nil {
+		return nil, err
+	}
+	if len(fields) == 0 {
+		return expr.NewConst(types.BoolDatum(true)), nil
+	}
+	for i, f := range fields {
+		if fields[i], err = expr.NewIsNull(f, not); err != nil {
+			return nil, err
+		}
+	}
+	return expr.NewAnd(fields...)
+}
+
 func (b *binder) isTest(c *clause, x *ast.IsTest) (expr.Expr, error) {
+	if row, ok := x.Arg.(*ast.Row); ok && x.Test == ast.IsNull {
+		return b.rowIsNull(c, row, x.Not)
+	}
 	arg, err := b.expr(c, x.Arg)
 	if err != nil {
 		return nil, err

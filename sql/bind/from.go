@@ -90,7 +90,7 @@ func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int) (*scope, error) {
 	for _, t := range right.tables {
 		if t.name != "" && left.hasTable(t.name) {
-			return nil, sqlerr.New(sqlerr.DuplicateObject, "table name %q specified more than once", t.name).At(pos)
+			return nil, sqlerr.New(sqlerr.DuplicateAlias, "table name %q specified more than once", t.name).At(pos)
 		}
 	}
 	j.Left, j.Right = left.node, right.node

@@ -212,10 +212,11 @@ func (b *binder) fill(rel *catalog.Relation, columns []int, given []expr.Expr) (
 
 func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error) {
 	t := rel.Columns[column].Type
-	if rel.Table == nil || rel.Table.Defaults[column] == "" {
+	text := rel.Default(column)
+	if text == "" {
 		return expr.NewConst(types.NullOf(t)), nil
 	}
-	body, err := b.viewBody("SELECT " + rel.Table.Defaults[column])
+	body, err := b.viewBody("SELECT " + text)
 	if err != nil {
 		return nil, err
 	}

@@ -304,9 +304,14 @@ func seriesTypes(args []expr.Expr) (types.Type, error) {
 		if i == 2 {
 			to = step
 		}
-		if args[i], err = expr.Cast(args[i], to, expr.Implicit); err != nil {
+		cast, err := expr.Cast(args[i], to, expr.Implicit)
+		if err != nil {
+			if code := sqlerr.CodeOf(err); code == sqlerr.InvalidTextRepresentation || code == sqlerr.InvalidDatetimeFormat {
+				return t, err
+			}
 			return t, undefinedSet("generate_series", args)
 		}
+		args[i] = cast
 	}
 	return t, nil
 }

@@ -19,9 +19,10 @@ type joinOp struct {
 	every []int32            // all rows of the right, without keys
 	hit   types.Bitmap       // rows of the right that found a partner
 
-	queue []*types.Batch
-	ended bool
-	buf   []byte
+	probed probe
+	queue  []*types.Batch
+	ended  bool
+	buf    []byte
 }
 
 func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
@@ -78,58 +79,82 @@ func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
 			j.queue = j.queue[1:]
 			return b, nil
 		}
-		if j.ended {
+		switch {
+		case j.probed.batch != nil:
+			if err := j.probe(ctx); err != nil {
+				return nil, err
+			}
+		case j.ended:
 			return nil, nil
-		}
-		b, err := j.left.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			j.ended = true
-			j.rest()
-			continue
-		}
-		if err := j.probe(ctx, b); err != nil {
-			return nil, err
+		default:
+			b, err := j.left.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if b == nil {
+				j.ended = true
+				j.rest()
+				continue
+			}
+			j.probed = probe{batch: b, row: -1}
+			if j.probed.keys, err = j.run.eval(j.node.LeftKeys, b); err != nil {
+				return nil, err
+			}
 		}
 	}
 }
 
-// probe queues the results of one batch of the left side.
-func (j *joinOp) probe(ctx context.Context, b *types.Batch) error {
-	keys, err := j.run.eval(j.node.LeftKeys, b)
-	if err != nil {
+// probe is how far a batch of the left side has met its partners: a few rows can
+// have very many, which must not all be in memory at once.
+type probe struct {
+	batch      *types.Batch
+	keys       []*types.Vector
+	row        int
+	candidates []int32 // of row, still to be tried
+	found      types.Bitmap
+}
+
+// probe tries one batch of candidates and queues the pairs that hold.
+func (j *joinOp) probe(ctx context.Context) error {
+	if err := cancelled(ctx); err != nil {
 		return err
 	}
-	var found types.Bitmap
+	p := &j.probed
 	var l, r []int32
-	for i := range b.Rows {
-		candidates := j.every
-		if j.table != nil {
-			if candidates = nil; !hasNull(keys, i) {
-				j.buf = appendKeys(j.buf[:0], keys, i)
-				candidates = j.table[string(j.buf)]
+	for len(l) < types.BatchRows {
+		if len(p.candidates) == 0 {
+			if p.row++; p.row == p.batch.Rows {
+				break
 			}
+			p.candidates = j.candidates(p.keys, p.row)
+			continue
 		}
-		for _, c := range candidates {
-			l, r = append(l, int32(i)), append(r, c)
-			if len(l) == types.BatchRows {
-				if err := cancelled(ctx); err != nil {
-					return err
-				}
-				if err := j.pairs(b, l, r, &found); err != nil {
-					return err
-				}
-				l, r = l[:0], r[:0]
-			}
+		n := min(len(p.candidates), types.BatchRows-len(l))
+		for _, c := range p.candidates[:n] {
+			l, r = append(l, int32(p.row)), append(r, c)
 		}
+		p.candidates = p.candidates[n:]
 	}
-	if err := j.pairs(b, l, r, &found); err != nil {
+	if err := j.pairs(p.batch, l, r, &p.found); err != nil {
 		return err
 	}
-	j.unmatched(b, found)
+	if p.row == p.batch.Rows {
+		j.unmatched(p.batch, p.found)
+		j.probed = probe{}
+	}
 	return nil
+}
+
+// candidates are the rows of the right that may be partners of a row of the left.
+func (j *joinOp) candidates(keys []*types.Vector, row int) []int32 {
+	if j.table == nil {
+		return j.every
+	}
+	if hasNull(keys, row) {
+		return nil
+	}
+	j.buf = appendKeys(j.buf[:0], keys, row)
+	return j.table[string(j.buf)]
 }
 
 // pairs tests candidates and queues the pairs that hold.

@@ -94,6 +94,9 @@ func NewNullIf(a, b Expr) (Expr, error) {
 		return nil, err
 	}
 	c := eq.(*call)
+	if a.Type().OID == types.Unknown {
+		a = c.args[0] // an untyped literal has the type that it is compared as
+	}
 	if a, err = ResolveUnknown(a); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func LoadZone(name string) (*time.Location, error) {
 	if l, ok := zones.Load(key); ok {
 		return l.(*time.Location), nil
 	}
-	l := findZone(key)
+	l := findZone(key, strings.TrimSpace(name))
 	if l == nil {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "time zone \"%s\" not recognized", name)
 	}
@@ -29,13 +29,19 @@ func LoadZone(name string) (*time.Location, error) {
 	return l, nil
 }
 
-func findZone(key string) *time.Location {
+// upperCity writes what follows the last slash in capitals, as in Etc/UTC.
+func upperCity(name string) string {
+	at := strings.LastIndexByte(name, '/') + 1
+	return name[:at] + strings.ToUpper(name[at:])
+}
+
+func findZone(key, name string) *time.Location {
 	if h, ok := zoneAbbreviations[key]; ok {
 		return time.FixedZone(strings.ToUpper(key), int(h*3600))
 	}
 	if strings.Contains(key, "/") || len(key) > 2 && !strings.ContainsAny(key, "+-0123456789.\\ ") {
-		for _, k := range []string{zoneCase(key), strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:]} {
-			if k == "Local" || strings.Contains(k, "..") {
+		for _, k := range []string{name, zoneCase(key), strings.ToUpper(key), strings.ToUpper(key[:1]) + key[1:], upperCity(zoneCase(key))} {
+			if strings.EqualFold(k, "local") || strings.Contains(k, "..") {
 				continue
 			}
 			if l, err := time.LoadLocation(k); err == nil {
