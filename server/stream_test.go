@@ -148,14 +148,13 @@ func TestDroppedStreamsLeaveNothing(t *testing.T) {
 	}
 	servertest.Exec(t, c, "DROP STREAM clicks CASCADE")
 	s = servertest.Start(t, s.On(fs.Crash(0, nil))) // the deletion of the state was not durable
-	log := s.Tenant().Streams.Log()
 	servertest.Exec(t, s.Connect(), strings.Replace(insertClicks(0, 40), "clicks", "other", 1), strings.Replace(insertClicks(40, 80), "clicks", "other", 1))
 	s.Clock.Advance(3 * time.Hour)
 	if err := s.Node.Retain(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	s = s.Reopen()
-	log = s.Tenant().Streams.Log()
+	log := s.Tenant().Streams.Log()
 	for _, sp := range log.Partitions() {
 		if sp.Stream == dropped.Stream && log.Base(sp) != log.Head(sp) {
 			t.Errorf("the log keeps records %d to %d of partition %d of a dropped stream", log.Base(sp), log.Head(sp), sp.Partition)

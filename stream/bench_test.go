@@ -105,14 +105,12 @@ func benchmarkIngest(b *testing.B, view string, dedup bool) {
 func newBenchStream(b *testing.B, viewSQL string, dedup bool) (*stream.Manager, *catalog.Relation) {
 	b.Helper()
 	rel := &catalog.Relation{ID: id.FirstRelation, Version: 1, Schema: "public", Name: "events", Kind: catalog.KindStream}
-	for _, c := range []types.Column{
+	rel.Columns = []types.Column{
 		{Name: "id", Type: types.Of(types.Int8)},
 		{Name: "key", Type: types.Of(types.Text)},
 		{Name: "usr", Type: types.Of(types.Text)},
 		{Name: "value", Type: types.Of(types.Float8)},
 		{Name: "at", Type: types.Of(types.Timestamptz), NotNull: true},
-	} {
-		rel.Columns = append(rel.Columns, c)
 	}
 	rel.Stream = &catalog.Stream{
 		TimeColumn: 4, WatermarkDelay: 5 * eventtime.Minute, Seed: keyhash.Seed{K0: 1, K1: 2},

@@ -60,7 +60,7 @@ func rowDescription(cols []Column) *pgproto3.RowDescription {
 
 func typeLength(o types.OID) int16 {
 	if info, ok := types.Lookup(o); ok {
-		return int16(info.Len)
+		return info.Len
 	}
 	return -1
 }
