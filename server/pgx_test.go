@@ -370,7 +370,7 @@ func TestCancel(t *testing.T) {
 	// A query that computes without sending anything is cancelled too.
 	mustExec(t, conn, "SET statement_timeout = '50ms'")
 	began = time.Now()
-	wantCode(t, conn, "57014", "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a = b + 1000000")
+	wantCode(t, conn, "57014", "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE a <> b")
 	if took := time.Since(began); took > 5*time.Second {
 		t.Fatalf("timed out after %s", took)
 	}
