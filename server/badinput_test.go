@@ -79,7 +79,7 @@ func TestHints(t *testing.T) {
 	conn := connect(t, startServer(t))
 	mustExec(t, conn, goodStream)
 	for sql, hint := range map[string]string{
-		"SELECT approx_distint(k) FROM s":               "approx_distinct",
+		"SELECT approx_distint(k) FROM s":               "approx_distinct", //nolint:misspell // what the hint is for
 		"SELECT kk FROM s":                              "s.k",
 		"SELECT * FROM t":                               "s",
 		"CREATE STREAM x (id int) WITH (partitons = 4)": "partitions",

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tallydb/tallydb/server"
+	"github.com/tallydb/tallydb/storage/vfs"
 )
 
 // patience bounds everything that a test waits for.
@@ -19,7 +20,12 @@ const patience = 20 * time.Second
 // startServer runs a node and returns its address.
 func startServer(t testing.TB) string {
 	t.Helper()
-	node, err := server.Open(server.Config{DataDir: t.TempDir(), SegmentBytes: 1 << 20})
+	return startServerOn(t, t.TempDir(), vfs.OS())
+}
+
+func startServerOn(t testing.TB, dir string, fs vfs.FS) string {
+	t.Helper()
+	node, err := server.Open(server.Config{DataDir: dir, FS: fs, SegmentBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
