@@ -22,6 +22,7 @@ import (
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/ingest"
 	"github.com/tallydb/tallydb/stream/partition"
 )
 
@@ -66,8 +67,8 @@ func benchmarkIngest(b *testing.B, view string, dedup bool) {
 			}
 			batch.Reset()
 		}
-		if result, err := a.Commit(context.Background(), nil); err != nil || result.Durable != rows || !result.Applied {
-			b.Fatalf("%+v, %v", result, err)
+		if results, err := ingest.Commit(context.Background(), []*ingest.Appender{a}, nil); err != nil || results[0].Durable != rows || !results[0].Applied {
+			b.Fatalf("%+v, %v", results, err)
 		}
 	}
 	makeText := func() []byte {

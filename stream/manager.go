@@ -197,6 +197,7 @@ func (m *Manager) DropStream(rel id.Relation) error {
 	if s == nil {
 		return nil
 	}
+	s.ingest.Drop()
 	s.stop()
 	s.done.Wait()
 	for _, sp := range s.partitions(m.cfg.Tenant) {

@@ -64,9 +64,10 @@ func (s *liveStream) ticks(tenant id.Tenant, now int64) []ingestlog.Entry {
 	var out []ingestlog.Entry
 	for i, sp := range s.partitions(tenant) {
 		p := pulses[i]
-		silent := p.LastHeard > 0 && now-p.LastHeard >= timeout
+		fellSilent := p.Quietest > 0 && now-p.Quietest >= timeout // and holds the others back
+		waiting := p.AllIdle && p.LastHeard > 0 && (p.OpenWindows || open)
 		lagging := p.AllIdle && p.Watermark < floor
-		if p.Offline || !(silent && (!p.AllIdle || p.OpenWindows || open) || lagging) {
+		if p.Offline || !fellSilent && !waiting && !lagging {
 			continue
 		}
 		out = append(out, ingestlog.Entry{Partition: sp, Record: ingestlog.Record{

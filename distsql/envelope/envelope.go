@@ -60,6 +60,10 @@ type Relation struct {
 	// Parts counts the expected partitions and those that answered in full.
 	PartsExpected, PartsDone int
 	StalenessMillis          int64
+	// Shorter: a partition did not reach the statement's cut.
+	Shorter bool
+	// Degraded is how many rows of the result's windows failed in the view.
+	Degraded int64
 }
 
 // Partial reports whether an expected part is missing. A shorter prefix of a
@@ -99,6 +103,16 @@ func (r *Result) Relations() []*Relation {
 	return slices.Clone(r.relations)
 }
 
+// Partial reports whether a relation's part is missing.
+func (r *Result) Partial() bool {
+	for _, rel := range r.Relations() {
+		if rel.Partial() {
+			return true
+		}
+	}
+	return false
+}
+
 // Coverage returns the least coverage over the relations, 1 if there are none.
 func (r *Result) Coverage() float64 {
 	share := 1.0
@@ -109,10 +123,15 @@ func (r *Result) Coverage() float64 {
 }
 
 // Verdict decides what a statement does with its result so far. labelled says
-// that a row was returned and that it carries the unmodified _status. A warning
-// comes before the rows; an error replaces the end of the statement.
-func (r *Result) Verdict(s Settings, labelled bool) (warning, failure *sqlerr.Error) {
+// that a returned row says in an unmodified _status that it is partial, shown
+// that the result has that column. A warning comes before the rows; an error
+// replaces the end of the statement. What is stale or degraded and does not show
+// its status is a warning.
+func (r *Result) Verdict(s Settings, labelled, shown bool) (warning, failure *sqlerr.Error) {
 	for _, rel := range r.Relations() {
+		if !shown && s.PartialResults != PartialLabel {
+			warning = qualityWarning(rel)
+		}
 		if rel.Partial() {
 			e := partialError(rel)
 			switch {
@@ -136,6 +155,20 @@ func (r *Result) Verdict(s Settings, labelled bool) (warning, failure *sqlerr.Er
 		}
 	}
 	return warning, nil
+}
+
+// qualityWarning says of a relation that is all there what is wrong with it, nil
+// if nothing is.
+func qualityWarning(rel *Relation) *sqlerr.Error {
+	switch {
+	case rel.Degraded > 0:
+		return sqlerr.New(sqlerr.Warning, "result from %q is degraded: %d rows failed in the view", rel.Name, rel.Degraded).
+			WithHint("They are in %s__errors. Select _status to see which rows of the result lack them.", rel.Name)
+	case rel.Shorter:
+		return sqlerr.New(sqlerr.Warning, "result from %q is stale: it is %d ms behind what was accepted when the statement began", rel.Name, rel.StalenessMillis).
+			WithHint("Raise read_wait to wait longer, or select _status.")
+	}
+	return nil
 }
 
 func partialError(rel *Relation) *sqlerr.Error {

@@ -156,12 +156,16 @@ func (m *merger) merge(p *fragment.Partial) error {
 // finish finalises the groups and puts the envelope on.
 func (m *merger) finish() (*types.Batch, error) {
 	m.gate.sort()
+	for _, w := range slices.Compact(slices.Sorted(slices.Values(m.window))) {
+		m.gate.coverage.Degraded += m.degraded[w]
+	}
 	layout := m.scan.Fold.Layout()
 	cols, err := m.dataColumns(&layout)
 	if err != nil {
 		return nil, err
 	}
 	e := m.envelope()
+	m.gate.coverage.Shorter = m.gate.shorter && !e.allFinal()
 	out := &types.Batch{Rows: m.table.Groups()}
 	for _, c := range m.scan.Columns {
 		v := cols[c]

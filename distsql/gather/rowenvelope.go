@@ -42,6 +42,16 @@ func (e *rowEnvelope) final(row int) bool {
 	return e.windowed && e.gate.watermark.Passed(e.closes(row))
 }
 
+// allFinal reports whether there are rows and nothing can change any of them.
+func (e *rowEnvelope) allFinal() bool {
+	for i := range e.rows {
+		if !e.final(i) {
+			return false
+		}
+	}
+	return e.rows > 0
+}
+
 // flags returns what qualifies a row.
 func (e *rowEnvelope) flags(row int) int64 {
 	var f int64

@@ -45,6 +45,7 @@ func (s *Statement) stream(ctx context.Context, scan *plan.StreamScan, ec *expr.
 		}
 		g.admit(r.answer, "", "")
 	}
+	g.coverage.Shorter = g.shorter
 	g.close()
 	return func(yield func(*types.Batch, error) bool) {
 		for _, r := range g.reaches {

@@ -87,7 +87,9 @@ func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *si
 			return err
 		}
 		if b != nil {
-			r.labelled = r.labelled || r.labels(b)
+			var labelled bool
+			b, labelled = r.label(b)
+			r.labelled = r.labelled || labelled
 		}
 		if err := r.judge(out); err != nil {
 			return err

@@ -183,7 +183,9 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 			return "", err
 		}
 		if b != nil {
-			r.labelled = r.labelled || r.labels(b)
+			var labelled bool
+			b, labelled = r.label(b)
+			r.labelled = r.labelled || labelled
 		}
 		if err := r.judge(out); err != nil {
 			return "", err

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/distsql/gather"
@@ -68,7 +69,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	strict := settings
 	strict.PartialResults = envelope.PartialError
 	env.BeforeWrite = func(context.Context) error {
-		if _, failure := st.Result().Verdict(strict, false); failure != nil {
+		if _, failure := st.Result().Verdict(strict, false, true); failure != nil {
 			return failure
 		}
 		return nil
@@ -108,7 +109,9 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 				r.done = true
 				return false, r.judge(out)
 			}
-			r.labelled = r.labelled || r.labels(r.batch)
+			var labelled bool
+			r.batch, labelled = r.label(r.batch)
+			r.labelled = r.labelled || labelled
 			if err := r.judge(out); err != nil {
 				return false, err
 			}
@@ -127,28 +130,45 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 	}
 }
 
-// labels reports whether a row of the batch says that it is partial, in an
-// output column that is the unmodified _status. A NULL status labels nothing.
-func (r *running) labels(b *types.Batch) bool {
-	if !r.query.StatusShown {
-		return false
-	}
-	for c, col := range r.query.Output {
-		if col.Role != types.RoleEnvelope || col.Type.OID != types.Text {
-			continue
+// label makes rows that no event stands behind, such as those an outer join
+// extended, as partial as the relation whose rows are missing from them, and
+// reports whether a row of the batch says that it is partial, in an output column
+// that is the unmodified _status. A NULL status of a complete result stays.
+func (r *running) label(b *types.Batch) (*types.Batch, bool) {
+	labelled := false
+	partial := r.statement.Result().Partial()
+	for _, c := range r.query.StatusColumns {
+		if partial && b.Cols[c].Nulls.Any() {
+			b = withColumn(b, c, partialWhereNull(b.Cols[c], b.Rows))
 		}
 		for i := range b.Rows {
-			if !b.Cols[c].IsNull(i) && string(b.Cols[c].Bytes(i)) == plan.StatusPartial {
-				return true
-			}
+			labelled = labelled || !b.Cols[c].IsNull(i) && string(b.Cols[c].Bytes(i)) == plan.StatusPartial
 		}
 	}
-	return false
+	return b, labelled
+}
+
+func withColumn(b *types.Batch, column int, v *types.Vector) *types.Batch {
+	out := &types.Batch{Rows: b.Rows, Cols: slices.Clone(b.Cols)}
+	out.Cols[column] = v
+	return out
+}
+
+func partialWhereNull(v *types.Vector, rows int) *types.Vector {
+	out := types.NewVector(v.Type, rows)
+	for i := range rows {
+		if v.IsNull(i) {
+			out.AppendString(plan.StatusPartial)
+		} else {
+			out.AppendFrom(v, i)
+		}
+	}
+	return out
 }
 
 // judge applies the fail-closed rules to the coverage known so far.
 func (r *running) judge(out *sink) error {
-	warning, failure := r.statement.Result().Verdict(r.settings, r.labelled)
+	warning, failure := r.statement.Result().Verdict(r.settings, r.labelled, r.query.StatusShown)
 	if failure != nil {
 		return failure
 	}

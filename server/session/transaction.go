@@ -137,30 +137,29 @@ func (s *Session) abandonStatement() {
 	}
 }
 
-// commit makes the transaction durable: the streams' rows, then the tables'.
+// commit makes the transaction durable: the rows of all streams together, then the
+// tables'.
 func (s *Session) commit(ctx context.Context, out *sink) error {
 	t := s.txn
 	s.txn = transaction{}
 	wait := make(chan struct{})
 	stop := time.AfterFunc(applyWait, func() { close(wait) })
 	defer stop.Stop()
-	for i, a := range t.order {
-		result, err := a.Commit(ctx, wait)
-		if err != nil {
-			if t.tables != nil {
-				t.tables.Rollback()
-			}
-			for _, rest := range t.order[i+1:] {
-				rest.Rollback()
-			}
-			return err
-		}
-		if err := noticeOutcome(out, a.Stream(), result); err != nil {
-			return err
-		}
-	}
+	results, err := ingest.Commit(ctx, t.order, wait)
 	if t.tables != nil {
-		return t.tables.Commit()
+		if err != nil {
+			t.tables.Rollback()
+			return err
+		}
+		err = t.tables.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	for i, a := range t.order {
+		if err := noticeOutcome(out, a.Stream(), results[i]); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -137,7 +137,10 @@ func (b *binder) query(s *ast.Select) (*plan.Query, error) {
 	for i, c := range r.cols {
 		reorder = reorder || c.index != i
 		q.Output = append(q.Output, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull, Role: c.role})
-		q.StatusShown = q.StatusShown || c.status
+		if c.status {
+			q.StatusShown = true
+			q.StatusColumns = append(q.StatusColumns, i)
+		}
 	}
 	if reorder {
 		p := &plan.Project{Child: r.node}

@@ -16,6 +16,8 @@ type Query struct {
 	// row that no event stands behind (an aggregate of no rows, a row that an outer
 	// join extended) is NULL, which labels nothing.
 	StatusShown bool
+	// StatusColumns are the numbers of those output columns.
+	StatusColumns []int
 	// StreamDerived is true where a row may come from a stream.
 	StreamDerived bool
 	// Params are the types of $1, $2, ….

@@ -32,6 +32,9 @@ type Stream struct {
 
 	spread  atomic.Uint64 // next partition of a stream without routing key
 	scratch freeList
+
+	life    sync.RWMutex // held for reading while rows are appended
+	dropped bool
 }
 
 // Result is what a statement did to a stream.
@@ -68,6 +71,13 @@ type scratch struct {
 	sel     [][]int32
 	index   []int    // partition number → place in the open epoch
 	payload [][]byte // encoded records
+}
+
+// Drop makes appends fail from now on, and returns when none is under way.
+func (s *Stream) Drop() {
+	s.life.Lock()
+	defer s.life.Unlock()
+	s.dropped = true
 }
 
 // freeList keeps some scratch memory. A sync.Pool would lose it at every garbage
@@ -258,37 +268,31 @@ func (a *Appender) take(p int, b *types.Batch, sel []int32) int {
 
 // flush appends everything that was collected as one frame.
 func (a *Appender) flush(ctx context.Context) error {
+	return appendTogether(ctx, []*Appender{a})
+}
+
+// collect returns everything that was collected as records.
+func (a *Appender) collect() []ingestlog.Entry {
 	for p, r := range a.open {
 		if r != nil {
 			a.full = append(a.full, filled{p, r})
 			a.open[p] = nil
 		}
 	}
-	entries := a.entries()
-	if len(entries) == 0 {
-		return nil
-	}
-	if a.stream.Admit != nil {
-		if err := a.stream.Admit(ctx); err != nil {
-			a.drop()
-			return err
-		}
-	}
-	a.tally.add(len(a.full))
-	err := a.stream.Log.Append(ctx, entries)
-	for _, f := range a.full {
-		if err == nil {
+	return a.entries()
+}
+
+// settle notes what became of the collected rows and gives their memory back.
+func (a *Appender) settle(err error) {
+	if err == nil {
+		for _, f := range a.full {
 			a.result.Durable += int64(f.rows.Batch.Rows)
 		}
-	}
-	if err == nil && a.rejects != nil {
-		a.result.Rejected += int64(a.rejects.Rows)
+		if a.rejects != nil {
+			a.result.Rejected += int64(a.rejects.Rows)
+		}
 	}
 	a.drop()
-	if err != nil {
-		return a.appendError(err)
-	}
-	return nil
 }
 
 // entries encodes the collected batches as records.
@@ -327,14 +331,6 @@ func (a *Appender) drop() {
 	a.full, a.bytes, a.rejects = a.full[:0], 0, nil
 }
 
-func (a *Appender) appendError(err error) error {
-	e := sqlerr.New(sqlerr.IOError, "could not append to stream %q: %w", a.stream.Relation.Name, err)
-	if ctxErr := (*sqlerr.Error)(nil); errorAs(err, &ctxErr) {
-		e = ctxErr
-	}
-	return a.Prefix(e)
-}
-
 // Prefix adds to an error how many rows of the statement are durable all the same.
 func (a *Appender) Prefix(err error) error {
 	if a.result.Durable == 0 {
@@ -342,28 +338,6 @@ func (a *Appender) Prefix(err error) error {
 	}
 	e := *sqlerr.From(err)
 	return e.WithDetail("%d rows of this statement are durable.", a.result.Durable)
-}
-
-// Commit appends what is left and returns what became of the statement. wait
-// bounds how long it waits for the partitions to report; the rows are durable
-// before it begins.
-func (a *Appender) Commit(ctx context.Context, wait <-chan struct{}) (Result, error) {
-	if err := a.flush(ctx); err != nil {
-		a.free()
-		return a.result, err
-	}
-	a.free()
-	idle := a.tally.finish()
-	select {
-	case <-idle:
-		a.result.Applied = true
-	case <-wait:
-	case <-ctx.Done():
-	}
-	a.tally.mu.Lock()
-	a.result.Outcome = a.tally.outcome
-	a.tally.mu.Unlock()
-	return a.result, nil
 }
 
 // free gives the scratch memory back; the appender is at its end.

@@ -147,8 +147,9 @@ const dedupBlock = dedup.TouchRows
 
 // Reasons for which admission refuses an event.
 const (
-	reasonFuture = "event time is further in the future than max_future_skew allows"
-	reasonOld    = "event time is older than the deduplication horizon"
+	reasonFuture  = "event time is further in the future than max_future_skew allows"
+	reasonSources = "source_key names more sources than a partition can tell apart"
+	reasonOld     = "event time is older than the deduplication horizon"
 )
 
 // admit decides on each row of a record in order: whether it is in the future,
@@ -182,13 +183,19 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 			at = eventtime.Time(times[i])
 		}
 		before := w.tracker.Current()
-		switch {
-		case at > limit:
+		if at > limit {
 			a.refused = append(a.refused, refusal{i, reasonFuture})
 			out.Rejected++
 			continue
-		case !unique:
-		default:
+		}
+		if sources != nil {
+			if source = w.tracker.Source(sourceName(sources, i, &w.scratch)); source < 0 {
+				a.refused = append(a.refused, refusal{i, reasonSources})
+				out.Rejected++
+				continue
+			}
+		}
+		if unique {
 			expiry := at.Add(opts.DedupHorizon)
 			if before.Passed(expiry) {
 				a.refused = append(a.refused, refusal{i, reasonOld})
@@ -200,9 +207,6 @@ func (w *Worker) admit(a *admitted, r *rows.Rows, appended int64) rows.Outcome {
 				out.Duplicates++
 				continue
 			}
-		}
-		if sources != nil {
-			source = w.tracker.Source(sourceName(sources, i, &w.scratch))
 		}
 		a.rows = append(a.rows, int32(i))
 		a.before = append(a.before, before)

@@ -65,6 +65,7 @@ type statusBoard struct {
 	watermark eventtime.Watermark
 	allIdle   bool
 	lastHeard int64
+	quietest  int64
 	open      bool // there are groups in open windows
 	counters  Counters
 }
@@ -79,6 +80,7 @@ func (w *Worker) publishStatus() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.applied, b.watermark, b.allIdle = w.applied, w.tracker.Current(), w.tracker.AllIdle()
+	b.quietest = w.tracker.QuietestActive()
 	b.lastHeard, b.counters, b.open = w.tracker.LastHeard(), w.counters, open
 }
 
@@ -94,7 +96,8 @@ func (w *Worker) Applied() id.Offset {
 type Pulse struct {
 	Watermark   eventtime.Watermark
 	AllIdle     bool
-	LastHeard   int64
+	LastHeard   int64 // append time of the last event
+	Quietest    int64 // of the active source silent longest; 0 if none is active
 	OpenWindows bool
 	Offline     bool
 }
@@ -103,7 +106,10 @@ type Pulse struct {
 func (w *Worker) Pulse() Pulse {
 	w.status.mu.Lock()
 	defer w.status.mu.Unlock()
-	return Pulse{w.status.watermark, w.status.allIdle, w.status.lastHeard, w.status.open, w.offline.Load()}
+	return Pulse{
+		Watermark: w.status.watermark, AllIdle: w.status.allIdle, LastHeard: w.status.lastHeard,
+		Quietest: w.status.quietest, OpenWindows: w.status.open, Offline: w.offline.Load(),
+	}
 }
 
 // Counters returns the event counts.

@@ -21,8 +21,8 @@ import (
 	"github.com/tallydb/tallydb/stream/eventtime"
 )
 
-// MaxSources bounds the sources that a partition tells apart; events of further
-// ones count with the last.
+// MaxSources bounds the sources that a partition tells apart. Events of further
+// ones are refused: their progress could not be told from that of others.
 const MaxSources = 4096
 
 // Config of a tracker.
@@ -66,13 +66,14 @@ func (t *Tracker) LastHeard() int64 {
 	return last
 }
 
-// Source returns the number of a source, making it on first sight.
+// Source returns the number of a source, making it on first sight; -1 if there
+// are too many.
 func (t *Tracker) Source(name []byte) int {
 	if i, ok := t.index[string(name)]; ok {
 		return i
 	}
 	if len(t.names) == MaxSources {
-		return MaxSources - 1
+		return -1
 	}
 	i := len(t.names)
 	t.index[string(name)] = i
@@ -139,18 +140,17 @@ func (t *Tracker) Tick(now int64, floor eventtime.Watermark) eventtime.Watermark
 	return t.current
 }
 
-// NeedsTick reports whether a tick at this wall time could change anything
-// beyond moving an idle watermark.
-func (t *Tracker) NeedsTick(now int64) bool {
-	if t.cfg.IdleTimeoutMicros == 0 {
-		return false
-	}
-	for i := range t.names {
-		if !t.idle[i] && now-t.heard[i] >= t.cfg.IdleTimeoutMicros {
-			return true
+// QuietestActive returns the append time of the last event of the active source
+// that was silent longest: a tick that finds it silent for the idle timeout makes
+// it idle. 0 if no source is active.
+func (t *Tracker) QuietestActive() int64 {
+	var quietest int64
+	for i, h := range t.heard {
+		if !t.idle[i] && (quietest == 0 || h < quietest) {
+			quietest = h
 		}
 	}
-	return false
+	return quietest
 }
 
 const codecVersion = 1
@@ -196,6 +196,9 @@ func Decode(cfg Config, b []byte) (*Tracker, error) {
 			return bad()
 		}
 		i := t.Source(b[k : k+int(length)])
+		if i < 0 {
+			return bad()
+		}
 		b = b[k+int(length):]
 		t.highest[i] = eventtime.Time(binary.LittleEndian.Uint64(b))
 		t.heard[i] = int64(binary.LittleEndian.Uint64(b[8:]))

@@ -1,0 +1,143 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/tallydb/tallydb/server/servertest"
+)
+
+// noticed returns the notices that a query brings.
+func noticed(t *testing.T, s *servertest.Server, statements ...string) []string {
+	t.Helper()
+	cfg := s.Connect().Config()
+	var notices []string
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Severity+": "+n.Message) }
+	c, err := pgx.ConnectConfig(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	servertest.Exec(t, c, statements...)
+	return notices
+}
+
+// TestL7DegradedWithoutALabelIsAWarning: a result whose windows lack rows that
+// failed says so, in its _status or in a warning.
+func TestL7DegradedWithoutALabelIsAWarning(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c,
+		"CREATE STREAM g (k text, v bigint, at timestamptz, WATERMARK FOR at AS at) WITH (partitions = 2)",
+		"CREATE CONTINUOUS VIEW gv WITH (max_groups = 2) AS SELECT k, count(*) n FROM g GROUP BY k",
+		"INSERT INTO g SELECT 'k' || x, x, '2026-01-01' FROM generate_series(1, 100) x")
+	got := noticed(t, s, "SELECT sum(n) FROM gv")
+	if len(got) != 1 || !strings.HasPrefix(got[0], `WARNING: result from "gv" is degraded`) {
+		t.Errorf("notices %q", got)
+	}
+	if got := noticed(t, s, "SELECT k, n, _status FROM gv", "SELECT count(*) FROM g"); len(got) != 0 {
+		t.Errorf("a labelled and a healthy result brought %q", got)
+	}
+}
+
+// TestL7OuterJoinsLabelTheRowsThatTheyExtend: a row without a partner is as
+// partial as the relation in which its partner may be.
+func TestL7OuterJoinsLabelTheRowsThatTheyExtend(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c,
+		"CREATE STREAM f (k text, at timestamptz, WATERMARK FOR at AS at) WITH (partitions = 2, partition_key = 'k')",
+		"CREATE CONTINUOUS VIEW fv AS SELECT k, count(*) n FROM f GROUP BY k",
+		"INSERT INTO f SELECT 'k' || x, '2026-01-01' FROM generate_series(1, 60) x",
+		"CREATE TABLE t (k text)",
+		"INSERT INTO t SELECT 'k' || x FROM generate_series(1, 70) x",
+		"ALTER STREAM f PARTITION 0 OFFLINE")
+	for _, join := range []string{"t LEFT JOIN fv ON t.k = fv.k", "fv RIGHT JOIN t ON t.k = fv.k", "t FULL JOIN fv ON t.k = fv.k"} {
+		rows, err := servertest.Query(c, "SELECT t.k, fv.n, fv._status FROM "+join)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range rows {
+			if !strings.HasSuffix(r, "|partial") {
+				t.Fatalf("%s: row %q is not labelled", join, r)
+			}
+		}
+	}
+	servertest.Exec(t, c, "ALTER STREAM f PARTITION 0 ONLINE")
+	servertest.Expect(t, c, "SELECT count(*) FROM t LEFT JOIN fv ON t.k = fv.k WHERE fv._status IS NULL", "10")
+}
+
+// TestSilentSourceFallsIdleWhileOthersSpeak: a source that is silent for the idle
+// timeout no longer holds the watermark back, although its partition is busy.
+func TestSilentSourceFallsIdleWhileOthersSpeak(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c, `CREATE STREAM w (id int, src text, at timestamptz, WATERMARK FOR at AS at - INTERVAL '10 seconds')
+		WITH (partitions = 1, source_key = 'src', idle_timeout = '4 seconds')`,
+		"INSERT INTO w VALUES (1, 'b', '2026-01-01 00:01:30Z')")
+	for minute := 3; minute <= 8; minute++ {
+		s.Clock.Advance(2 * time.Second)
+		servertest.Exec(t, c, fmt.Sprintf("INSERT INTO w VALUES (2, 'a', '2026-01-01 00:%02d:00Z')", minute))
+		s.Tick()
+	}
+	servertest.Eventually(t, "the watermark to follow the source that speaks", func() bool {
+		got, err := servertest.Query(c, "SELECT watermark >= '2026-01-01 00:07:50Z' FROM tally_catalog.partitions WHERE stream = 'w'")
+		return err == nil && len(got) == 1 && got[0] == "t"
+	})
+}
+
+// TestDropUnderOpenRowsIsAnError: rows of a COPY or of a transaction whose stream
+// was dropped meanwhile are refused, not acknowledged.
+func TestDropUnderOpenRowsIsAnError(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c, other := s.Connect(), s.Connect()
+	const create = "CREATE STREAM d (id int, at timestamptz, WATERMARK FOR at AS at)"
+	servertest.Exec(t, c, create, "BEGIN", "INSERT INTO d VALUES (1, '2026-01-01')")
+	servertest.Exec(t, other, "DROP STREAM d", create)
+	servertest.ExpectCode(t, c, "42P01", "COMMIT")
+
+	half := &pausing{first: "1\t2026-01-01\n", pause: func() { servertest.Exec(t, other, "DROP STREAM d", create) }}
+	_, err := c.PgConn().CopyFrom(context.Background(), half, "COPY d FROM STDIN")
+	if servertest.Code(err) != "42P01" {
+		t.Errorf("COPY into a stream that was dropped: %v", err)
+	}
+	servertest.Expect(t, c, "SELECT count(*) FROM d", "0")
+}
+
+// pausing is COPY data that does something before its end.
+type pausing struct {
+	first string
+	pause func()
+}
+
+func (p *pausing) Read(b []byte) (int, error) {
+	if p.first != "" {
+		n := copy(b, p.first)
+		p.first = p.first[n:]
+		return n, nil
+	}
+	p.pause()
+	return 0, io.EOF
+}
+
+// TestTransactionOverStreamsIsAtomic: the rows of a transaction for two streams
+// become durable together.
+func TestTransactionOverStreamsIsAtomic(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c, other := s.Connect(), s.Connect()
+	servertest.Exec(t, c, "CREATE STREAM a (id int)", "CREATE STREAM b (id int)",
+		"BEGIN", "INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (1)")
+	servertest.Exec(t, other, "DROP STREAM b")
+	servertest.ExpectCode(t, c, "42P01", "COMMIT")
+	servertest.Expect(t, other, "SELECT count(*) FROM a", "0")
+	servertest.Exec(t, other, "CREATE STREAM b (id int)")
+	servertest.Exec(t, c, "BEGIN", "INSERT INTO a VALUES (1)", "INSERT INTO b VALUES (2)", "COMMIT")
+	servertest.Expect(t, other, "SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)", "1|1")
+}
