@@ -360,7 +360,7 @@ func (a *Appender) Rollback() {
 	a.drop()
 }
 
-// Reject files a row that could not be parsed: raw is its text.
+// Reject files a row that could not be parsed, with the reason.
 func (a *Appender) Reject(reason string) {
 	a.addReject(reason, nil, 0)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tallydb/tallydb/stream/watermark"
 )
 
-const viewMetaVersion = 2
+const viewMetaVersion = 1
 
 // appendMeta appends the view's progress: version, applied, counters, degraded
 // windows, open windows with their numbers of groups, the join, and the tracker
