@@ -133,7 +133,7 @@ func (s *shard) grow(now eventtime.Watermark) {
 		}
 	}
 	size := max(16, len(s.slots))
-	for 3*(live+1) > size {
+	for 2*(live+1) > size {
 		size *= 2
 	}
 	old := s.slots
