@@ -174,7 +174,7 @@ type budget struct{ limit, used int64 }
 func (b *budget) grow(n int64) error {
 	if b.used+n > b.limit {
 		return sqlerr.New(sqlerr.OutOfMemory, "the statement needs more than its memory budget of %d MiB", b.limit>>20).
-			WithHint("Select fewer rows or groups, or raise query_memory.")
+			WithHint("Use LIMIT, filter earlier or group by fewer values, or start the server with a larger --statement-memory.")
 	}
 	b.used += n
 	return nil
