@@ -322,14 +322,11 @@ func (r *run) openLeaf(ctx context.Context, n plan.Node) (Source, error) {
 
 // eval evaluates expressions over a batch.
 func (r *run) eval(exprs []expr.Expr, in *types.Batch) ([]*types.Vector, error) {
-	out := make([]*types.Vector, len(exprs))
-	for i, e := range exprs {
-		var err error
-		if out[i], err = e.Eval(r.ec, in); err != nil {
-			return nil, cause(err)
-		}
+	out, err := r.evalAll(exprs, in)
+	if in.Rows > 1 && expr.TooLarge(err) {
+		return r.evalLarge(exprs, in)
 	}
-	return out, nil
+	return out, cause(err)
 }
 
 // cause takes the row number off an error: a client has no use for it.
