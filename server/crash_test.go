@@ -20,7 +20,15 @@ import (
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // many short-lived servers
-	goleak.VerifyTestMain(m)
+	// A store whose disk failed leaves these behind. One that was not closed has
+	// others, which are found.
+	const pebble = "github.com/cockroachdb/pebble/v2"
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/tallydb/tallydb/storage/kv.(*guardFS).stop"),
+		goleak.IgnoreAnyFunction("github.com/tallydb/tallydb/storage/kv.(*Store).apply.func1"),
+		goleak.IgnoreAnyFunction(pebble+"/internal/genericcache.(*shard[...]).releaseLoop"),
+		goleak.IgnoreAnyFunction(pebble+".(*cleanupManager).mainLoop"),
+		goleak.IgnoreAnyFunction(pebble+".(*ConcurrencyLimitScheduler).periodicGranter"))
 }
 
 // slow is set when the race detector runs.

@@ -43,19 +43,21 @@ func (n *Node) Retain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// retain makes a durable checkpoint of each partition and trims below it.
+// retain makes a durable checkpoint of each partition and trims below it. A
+// partition that fails keeps no other from being trimmed.
 func (n *Node) retain(ctx context.Context, t *session.Tenant) error {
+	var errs []error
 	for _, rel := range n.catalog.Snapshot(t.Database.Tenant).Relations() {
 		if rel.Stream == nil || rel.Stream.Options.Retention == 0 {
 			continue
 		}
 		for _, p := range rel.Stream.Partitions() {
 			if err := n.retainPartition(ctx, t, rel, p); err != nil {
-				return err
+				errs = append(errs, fmt.Errorf("stream %s, partition %d: %w", rel.Name, p, err))
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (n *Node) retainPartition(ctx context.Context, t *session.Tenant, rel *catalog.Relation, p id.Partition) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,4 +161,25 @@ func TestDroppedStreamsLeaveNothing(t *testing.T) {
 			t.Errorf("the log keeps records %d to %d of partition %d of a dropped stream", log.Base(sp), log.Head(sp), sp.Partition)
 		}
 	}
+}
+
+// TestRetentionGoesOnPastAFailure: a partition that cannot be trimmed is named,
+// and so is every other; none keeps the next from its turn.
+func TestRetentionGoesOnPastAFailure(t *testing.T) {
+	var broken atomic.Bool
+	s := servertest.Start(t, servertest.Options{Config: small, FS: vfs.FailWhen(vfs.Memory(), "data/kv", broken.Load)})
+	c := s.Connect()
+	servertest.Exec(t, c, clicks)
+	for n := range 40 {
+		servertest.Exec(t, c, insertClicks(n*10, n*10+10), fmt.Sprintf("INSERT INTO clicks VALUES (%d, 'k%d', 1, '%s')", 1000+n, n, at(n)))
+		s.Clock.Advance(4 * time.Minute)
+	}
+	broken.Store(true)
+	err := s.Node.Retain(context.Background())
+	for _, p := range []string{"partition 0", "partition 1"} {
+		if err == nil || !strings.Contains(err.Error(), p) {
+			t.Errorf("retention says %v, want it to name %s", err, p)
+		}
+	}
+	_ = s.Stop() // says that the disk failed
 }

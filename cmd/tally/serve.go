@@ -12,6 +12,10 @@ import (
 	"github.com/tallydb/tallydb/server"
 )
 
+// maxStatementMiB keeps a column of a statement's rows below the 4 GiB that a
+// vector can address.
+const maxStatementMiB = 3072
+
 // serveCommand is "tally serve".
 func serveCommand() *cobra.Command {
 	var (
@@ -19,6 +23,7 @@ func serveCommand() *cobra.Command {
 		addresses             server.Addresses
 		level                 string
 		memoryMiB, segmentMiB int64
+		statementMiB          int64
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -30,6 +35,10 @@ func serveCommand() *cobra.Command {
 				return fmt.Errorf("--log-level: %w", err)
 			}
 			cfg.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
+			if statementMiB < 1 || statementMiB > maxStatementMiB {
+				return fmt.Errorf("--statement-memory: must be from 1 to %d", maxStatementMiB)
+			}
+			cfg.StatementMemory = statementMiB << 20
 			cfg.MemoryBytes, cfg.SegmentBytes = memoryMiB<<20, segmentMiB<<20
 			return serve(cmd, cfg, addresses)
 		},
@@ -40,6 +49,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&addresses.HTTP, "http-addr", "127.0.0.1:7480", "address for HTTP: /metrics, /healthz, /readyz; empty for none")
 	f.StringVar(&level, "log-level", "info", "least severe log message: debug, info, warn, error")
 	f.Int64Var(&memoryMiB, "memory", 1024, "MiB of groups to keep in memory")
+	f.Int64Var(&statementMiB, "statement-memory", 256, "MiB that one statement may keep in memory")
 	f.DurationVar(&cfg.CheckpointEvery, "checkpoint-interval", 5*time.Second, "longest time between checkpoints of a partition")
 	f.Int64Var(&cfg.CheckpointRows, "checkpoint-rows", 1_000_000, "most rows of a partition between checkpoints")
 	f.Int64Var(&segmentMiB, "segment", 64, "MiB of a segment file of the log")

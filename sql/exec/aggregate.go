@@ -64,11 +64,17 @@ func (a *aggregateOp) read(ctx context.Context) error {
 		if err != nil || b == nil {
 			return err
 		}
-		if groups, err = a.assign(b, groups[:0]); err != nil {
+		if groups, err = a.assign(ctx, b, groups[:0]); err != nil {
 			return err
 		}
 		for _, acc := range a.aggs {
-			if err := acc.update(b, groups); err != nil {
+			err := inParts(ctx, b, func(part *types.Batch, from int) error {
+				if err := acc.update(part, groups[from:from+part.Rows]); err != nil || part.Rows == b.Rows {
+					return err
+				}
+				return a.charge() // the parts together may be far larger than a batch
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -79,7 +85,7 @@ func (a *aggregateOp) read(ctx context.Context) error {
 }
 
 // assign finds the group of each row, and makes new ones.
-func (a *aggregateOp) assign(b *types.Batch, groups []uint32) ([]uint32, error) {
+func (a *aggregateOp) assign(ctx context.Context, b *types.Batch, groups []uint32) ([]uint32, error) {
 	if len(a.node.Keys) == 0 {
 		if a.n == 0 {
 			a.n = 1
@@ -90,11 +96,23 @@ func (a *aggregateOp) assign(b *types.Batch, groups []uint32) ([]uint32, error) 
 		}
 		return groups, nil
 	}
-	cols, err := a.run.eval(a.node.Keys, b)
-	if err != nil {
-		return nil, err
-	}
-	for i := range b.Rows {
+	err := inParts(ctx, b, func(part *types.Batch, _ int) error {
+		cols, err := a.run.evalAll(a.node.Keys, part)
+		if err != nil {
+			return err
+		}
+		if groups = a.find(cols, part.Rows, groups); part.Rows == b.Rows {
+			return nil
+		}
+		return a.charge()
+	})
+	a.grow()
+	return groups, err
+}
+
+// find appends the groups of the rows whose keys these are.
+func (a *aggregateOp) find(cols []*types.Vector, rows int, groups []uint32) []uint32 {
+	for i := range rows {
 		a.buf = appendKeys(a.buf[:0], cols, i)
 		g, ok := a.groups[string(a.buf)]
 		if !ok {
@@ -109,8 +127,7 @@ func (a *aggregateOp) assign(b *types.Batch, groups []uint32) ([]uint32, error) 
 		}
 		groups = append(groups, g)
 	}
-	a.grow()
-	return groups, nil
+	return groups
 }
 
 func (a *aggregateOp) grow() {
@@ -194,7 +211,7 @@ func (a *accumulator) update(b *types.Batch, groups []uint32) error {
 	var err error
 	if a.call.Filter != nil {
 		if a.sel, err = expr.FilterSel(a.run.ec, a.call.Filter, b, a.sel[:0]); err != nil {
-			return cause(err)
+			return err
 		}
 		if len(a.sel) == 0 {
 			return nil
@@ -208,7 +225,7 @@ func (a *accumulator) update(b *types.Batch, groups []uint32) error {
 		}
 		groups = a.picked
 	}
-	inputs, err := a.run.eval(a.call.Args, b)
+	inputs, err := a.run.evalAll(a.call.Args, b)
 	if err != nil {
 		return err
 	}
@@ -248,7 +265,7 @@ func (a *accumulator) combine(states *types.Vector, groups []uint32) error {
 }
 
 func (a *accumulator) keep(b *types.Batch, inputs []*types.Vector, groups []uint32) error {
-	keys, err := a.run.eval(sortValues(a.call.OrderBy), b)
+	keys, err := a.run.evalAll(sortValues(a.call.OrderBy), b)
 	if err != nil {
 		return err
 	}

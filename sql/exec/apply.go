@@ -234,7 +234,7 @@ func (a *applyOp) qualify(o *outcome, rows *rowSet) error {
 		acc.states.Grow(1)
 		if rows.Rows > 0 {
 			if err := acc.update(&rows.Batch, groups); err != nil {
-				return err
+				return cause(err)
 			}
 		}
 		v, _, err := acc.finish(1, a.run.confidence())

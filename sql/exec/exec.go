@@ -174,7 +174,7 @@ type budget struct{ limit, used int64 }
 func (b *budget) grow(n int64) error {
 	if b.used+n > b.limit {
 		return sqlerr.New(sqlerr.OutOfMemory, "the statement needs more than its memory budget of %d MiB", b.limit>>20).
-			WithHint("Select fewer rows or groups, or raise query_memory.")
+			WithHint("Use LIMIT, filter earlier or group by fewer values, or start the server with a larger --statement-memory.")
 	}
 	b.used += n
 	return nil
@@ -322,14 +322,11 @@ func (r *run) openLeaf(ctx context.Context, n plan.Node) (Source, error) {
 
 // eval evaluates expressions over a batch.
 func (r *run) eval(exprs []expr.Expr, in *types.Batch) ([]*types.Vector, error) {
-	out := make([]*types.Vector, len(exprs))
-	for i, e := range exprs {
-		var err error
-		if out[i], err = e.Eval(r.ec, in); err != nil {
-			return nil, cause(err)
-		}
+	out, err := r.evalAll(exprs, in)
+	if in.Rows > 1 && expr.TooLarge(err) {
+		return r.evalLarge(exprs, in)
 	}
-	return out, nil
+	return out, cause(err)
 }
 
 // cause takes the row number off an error: a client has no use for it.

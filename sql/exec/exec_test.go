@@ -215,3 +215,41 @@ func TestL11BudgetIsHard(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeValuesAreTakenInParts: values that together are far more than a batch
+// may hold are worked on in parts, and what a statement keeps of them is charged.
+func TestLargeValuesAreTakenInParts(t *testing.T) {
+	db := newDatabase()
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT octet_length(max(repeat('x', 1000000))) FROM generate_series(1, 100) g", "1000000\n"},
+		{"SELECT octet_length(max(repeat('x', g * 5000))) FROM generate_series(1, 300) g", "1500000\n"},
+		{"SELECT count(*), count(DISTINCT octet_length(x)) FROM (SELECT repeat('x', g * 5000) AS x FROM generate_series(1, 300) g) a", "300 | 300\n"},
+		{"SELECT count(*) FROM generate_series(1, 300) g WHERE octet_length(repeat('x', g * 5000)) > 1000000", "100\n"},
+		{"SELECT sum(octet_length(x)) FROM (SELECT repeat('x', 1000000) AS x) a, generate_series(1, 100) g WHERE octet_length(x) > g", "100000000\n"},
+		{"SELECT count(*) FROM (SELECT 1 FROM generate_series(1, 20) g GROUP BY repeat('x', g * 500000)) a", "20\n"},
+		{"SELECT max(repeat('x', g * 5000)) FROM generate_series(1, 300) g HAVING false", ""},
+		{"SELECT array_agg(repeat('x', 1000000)) FROM generate_series(1, 2000) g", "53200"},
+		{"SELECT array_agg(repeat('x', 1000000) ORDER BY g) FROM generate_series(1, 2000) g", "53200"},
+		{"SELECT count(*) FROM (SELECT 1 FROM generate_series(1, 2000) g GROUP BY repeat('x', 1000000 + g)) a", "53200"},
+		{"SELECT g FROM generate_series(1, 2000) g ORDER BY repeat('x', 1000000 + g)", "53200"},
+		{"SELECT length(replace(repeat('x', 1000000), 'x', repeat('y', 1000000)))", "54000"},
+		{"SELECT cardinality(string_to_array(repeat('x', 100000000), NULL))", "54000"},
+		{"SELECT length(array_to_string(string_to_array(repeat('x', 100000), NULL), repeat('y', 100000)))", "54000"},
+	} {
+		p, err := parse.ParseOne(c.sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := bind.Bind(db.bind, p.Statement, nil)
+		got := ""
+		if err == nil {
+			got, _, err = db.rows(q)
+		}
+		if err != nil {
+			got = string(sqlerr.CodeOf(err))
+		}
+		if !strings.HasSuffix(got, c.want) || c.want == "" && strings.Count(got, "\n") > 1 {
+			t.Errorf("%s: got %.60q %v, want %q", c.sql, got, err, c.want)
+		}
+	}
+}

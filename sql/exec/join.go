@@ -19,6 +19,7 @@ type joinOp struct {
 	every []int32            // all rows of the right, without keys
 	hit   types.Bitmap       // rows of the right that found a partner
 
+	widest int // bytes of the right's widest row
 	probed probe
 	queue  []*types.Batch
 	ended  bool
@@ -31,6 +32,7 @@ func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
 	if j.right, err = r.collect(ctx, x.Right); err != nil {
 		return nil, err
 	}
+	j.widest = widest(&j.right.Batch)
 	if err := j.build(); err != nil {
 		return nil, err
 	}
@@ -96,7 +98,8 @@ func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
 				j.rest()
 				continue
 			}
-			j.probed = probe{batch: b, row: -1}
+			pairs := expr.MaxVectorBytes / (1 + widest(b) + j.widest)
+			j.probed = probe{batch: b, row: -1, pairs: max(1, min(types.BatchRows, pairs))}
 			if j.probed.keys, err = j.run.eval(j.node.LeftKeys, b); err != nil {
 				return nil, err
 			}
@@ -110,6 +113,7 @@ type probe struct {
 	batch      *types.Batch
 	keys       []*types.Vector
 	row        int
+	pairs      int     // to try at a time: fewer if rows are wide
 	candidates []int32 // of row, still to be tried
 	found      types.Bitmap
 }
@@ -121,7 +125,7 @@ func (j *joinOp) probe(ctx context.Context) error {
 	}
 	p := &j.probed
 	var l, r []int32
-	for len(l) < types.BatchRows {
+	for len(l) < p.pairs {
 		if len(p.candidates) == 0 {
 			if p.row++; p.row == p.batch.Rows {
 				break
@@ -129,7 +133,7 @@ func (j *joinOp) probe(ctx context.Context) error {
 			p.candidates = j.candidates(p.keys, p.row)
 			continue
 		}
-		n := min(len(p.candidates), types.BatchRows-len(l))
+		n := min(len(p.candidates), p.pairs-len(l))
 		for _, c := range p.candidates[:n] {
 			l, r = append(l, int32(p.row)), append(r, c)
 		}
@@ -187,6 +191,22 @@ func (j *joinOp) pairs(b *types.Batch, l, r []int32, found *types.Bitmap) error 
 	}
 	j.queue = append(j.queue, out)
 	return nil
+}
+
+// widest returns the bytes of the widest row, in its texts and the like.
+func widest(b *types.Batch) int {
+	rows := make([]int, b.Rows)
+	most := 0
+	for _, c := range b.Cols {
+		if c.Type.Kind() != types.KindBytes {
+			continue
+		}
+		for i := range b.Rows {
+			rows[i] += int(c.Offsets[i+1] - c.Offsets[i])
+			most = max(most, rows[i])
+		}
+	}
+	return most
 }
 
 func pickRows(rows, sel []int32) []int32 {

@@ -24,8 +24,8 @@ func (f *filterOp) Next(ctx context.Context) (*types.Batch, error) {
 		if err != nil || b == nil {
 			return nil, err
 		}
-		if f.sel, err = expr.FilterSel(f.run.ec, f.cond, b, f.sel[:0]); err != nil {
-			return nil, cause(err)
+		if f.sel, err = f.run.filter(ctx, f.cond, b, f.sel); err != nil {
+			return nil, err
 		}
 		switch len(f.sel) {
 		case 0:
@@ -42,19 +42,35 @@ type projectOp struct {
 	Source
 	run    *run
 	values []expr.Expr
+	rest   []*types.Batch // parts of a batch whose values are too large together
 }
 
 // Next implements Source.
 func (p *projectOp) Next(ctx context.Context) (*types.Batch, error) {
-	b, err := p.Source.Next(ctx)
-	if err != nil || b == nil {
-		return nil, err
+	var b *types.Batch
+	if n := len(p.rest); n > 0 {
+		b, p.rest = p.rest[n-1], p.rest[:n-1]
+	} else {
+		var err error
+		if b, err = p.Source.Next(ctx); err != nil || b == nil {
+			return nil, err
+		}
 	}
-	cols, err := p.run.eval(p.values, b)
-	if err != nil {
-		return nil, err
+	for {
+		if err := cancelled(ctx); err != nil {
+			return nil, err
+		}
+		cols, err := p.run.evalAll(p.values, b)
+		if b.Rows < 2 || !expr.TooLarge(err) {
+			if err != nil {
+				return nil, cause(err)
+			}
+			return &types.Batch{Cols: cols, Rows: b.Rows}, nil
+		}
+		half := b.Rows / 2
+		p.rest = append(p.rest, slice(b, half, b.Rows))
+		b = slice(b, 0, half)
 	}
-	return &types.Batch{Cols: cols, Rows: b.Rows}, nil
 }
 
 // distinctOnOp keeps the first row for each key.

@@ -182,7 +182,7 @@ func (w *windowOp) aggregate(c *plan.WindowCall, p *partition, out *types.Vector
 		if to > have || value.Type.OID == 0 {
 			if to > have {
 				if err := acc.update(slice(&w.rows.Batch, have, to), make([]uint32, to-have)); err != nil {
-					return err
+					return cause(err)
 				}
 			}
 			v, _, err := acc.finish(1, w.run.confidence())

@@ -216,7 +216,7 @@ func arrayToString(ec *Context, d []types.Datum) (types.Datum, error) {
 			parts = append(parts, str(d[2]))
 		}
 	}
-	return text(strings.Join(parts, str(d[1])))
+	return joined(parts, str(d[1]))
 }
 
 func stringToArray(_ *Context, d []types.Datum) (types.Datum, error) {
@@ -227,6 +227,8 @@ func stringToArray(_ *Context, d []types.Datum) (types.Datum, error) {
 	var parts []string
 	switch {
 	case s == "":
+	case d[1].Null && len(s) > maxParts, len(d[1].Bytes) > 0 && strings.Count(s, str(d[1])) >= maxParts:
+		return types.Datum{}, tooLong()
 	case d[1].Null:
 		parts = strings.Split(s, "")
 	case len(d[1].Bytes) == 0:

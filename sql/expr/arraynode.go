@@ -85,7 +85,11 @@ func (a *arrayExpr) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 				return nil, &RowError{Row: i, Err: err}
 			}
 		}
-		out.AppendBytes(arr.Append(nil))
+		value := arr.Append(nil)
+		if err := room(out, len(value), in.Rows); err != nil {
+			return nil, err
+		}
+		out.AppendBytes(value)
 	}
 	return out, nil
 }

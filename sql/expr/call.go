@@ -183,7 +183,9 @@ rows:
 		if err != nil {
 			return nil, &RowError{Row: i, Err: err}
 		}
-		out.AppendDatum(d)
+		if err := appendDatum(out, d, n); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

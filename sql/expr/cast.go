@@ -212,10 +212,8 @@ func (c *castExpr) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 		if err != nil {
 			return nil, &RowError{Row: i, Err: err}
 		}
-		if r.Null {
-			out.AppendNull()
-		} else {
-			out.AppendDatum(r)
+		if err := appendDatum(out, r, in.Rows); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil

@@ -109,7 +109,7 @@ func (c *caseExpr) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 		}
 		out.add(r, sel)
 	}
-	return out.vector(c.typ), nil
+	return out.vector(c.typ)
 }
 
 type coalesceExpr struct {
@@ -165,5 +165,5 @@ func (c *coalesceExpr) Eval(ec *Context, in *types.Batch) (*types.Vector, error)
 		}
 		sel = rest
 	}
-	return out.vector(c.typ), nil
+	return out.vector(c.typ)
 }

@@ -163,7 +163,9 @@ func format(ec *Context, a []types.Datum) (types.Datum, error) {
 		} else if fill > 0 {
 			s = strings.Repeat(" ", fill) + s
 		}
-		b.WriteString(s)
+		if b.WriteString(s); b.Len() > maxText {
+			return types.Datum{}, tooLong()
+		}
 	}
 	return text(b.String())
 }

@@ -55,7 +55,7 @@ func (c *Const) Type() types.Type { return c.Datum.Type }
 
 // Eval implements Expr.
 func (c *Const) Eval(_ *Context, in *types.Batch) (*types.Vector, error) {
-	return types.Repeat(c.Datum, in.Rows), nil
+	return repeated(c.Datum, in.Rows)
 }
 
 // Children implements Expr.
@@ -114,7 +114,7 @@ func (p *Param) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return types.Repeat(d, in.Rows), nil
+	return repeated(d, in.Rows)
 }
 
 // Children implements Expr.

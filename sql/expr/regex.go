@@ -286,7 +286,9 @@ func regexpReplace(_ *Context, a []types.Datum) (types.Datum, error) {
 	for _, m := range re.FindAllSubmatchIndex(s, n) {
 		out = append(out, s[last:m[0]]...)
 		out = appendReplacement(out, str(a[2]), s, m)
-		last = m[1]
+		if last = m[1]; len(out) > maxText {
+			return types.Datum{}, tooLong()
+		}
 	}
 	return types.Datum{Type: types.Of(types.Text), Bytes: append(out, s[last:]...)}, nil
 }

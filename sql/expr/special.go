@@ -58,7 +58,9 @@ func (r *rowwise) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 		if err != nil {
 			return nil, &RowError{Row: i, Err: err}
 		}
-		out.AppendDatum(d)
+		if err := appendDatum(out, d, in.Rows); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -74,16 +74,22 @@ func (s *scatterBuilder) add(v *types.Vector, sel []int32) {
 	}
 }
 
-func (s *scatterBuilder) vector(t types.Type) *types.Vector {
+func (s *scatterBuilder) vector(t types.Type) (*types.Vector, error) {
 	out := types.NewVector(t, len(s.at))
 	for i, k := range s.at {
 		if k < 0 {
 			out.AppendNull()
-		} else {
-			out.AppendFrom(s.src[k], int(s.row[i]))
+			continue
 		}
+		src, row := s.src[k], int(s.row[i])
+		if len(src.Offsets) > row+1 {
+			if err := room(out, int(src.Offsets[row+1]-src.Offsets[row]), len(s.at)); err != nil {
+				return nil, err
+			}
+		}
+		out.AppendFrom(src, row)
 	}
-	return out
+	return out, nil
 }
 
 func allRows(n int) []int32 {

@@ -26,6 +26,20 @@ func text1(f func(string) string) rowFunc {
 
 const maxText = 1 << 28
 
+// maxParts is how many parts a string may be cut into.
+const maxParts = 1 << 22
+
+// joined is the parts with a separator between them.
+func joined(parts []string, sep string) (types.Datum, error) {
+	total := len(sep) * len(parts)
+	for _, p := range parts {
+		if total += len(p); total > maxText+len(sep) {
+			return types.Datum{}, tooLong()
+		}
+	}
+	return text(strings.Join(parts, sep))
+}
+
 func tooLong() error {
 	return sqlerr.New(sqlerr.ProgramLimitExceeded, "requested length too large")
 }
@@ -76,6 +90,10 @@ func textEdits() []overload {
 		fn("replace(text,text,text) text", "all occurrences replaced", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			if len(a[1].Bytes) == 0 {
 				return a[0], nil
+			}
+			if more := len(a[2].Bytes) - len(a[1].Bytes); more > 0 &&
+				bytes.Count(a[0].Bytes, a[1].Bytes) > (maxText-len(a[0].Bytes))/more {
+				return types.Datum{}, tooLong()
 			}
 			return text(strings.ReplaceAll(str(a[0]), str(a[1]), str(a[2])))
 		}),
@@ -271,7 +289,10 @@ func splitPart(_ *Context, a []types.Datum) (types.Datum, error) {
 	}
 	parts := []string{str(a[0])}
 	if sep := str(a[1]); sep != "" {
-		parts = strings.Split(str(a[0]), sep)
+		if strings.Count(parts[0], sep) >= maxParts {
+			return types.Datum{}, tooLong()
+		}
+		parts = strings.Split(parts[0], sep)
 	}
 	if n < 0 {
 		n += int64(len(parts)) + 1
@@ -297,6 +318,9 @@ func concat(ec *Context, a []types.Datum) (types.Datum, error) {
 	var b strings.Builder
 	for _, d := range a {
 		b.WriteString(shown(ec, d))
+		if b.Len() > maxText {
+			return types.Datum{}, tooLong()
+		}
 	}
 	return text(b.String())
 }
@@ -311,7 +335,7 @@ func concatWS(ec *Context, a []types.Datum) (types.Datum, error) {
 			parts = append(parts, shown(ec, d))
 		}
 	}
-	return text(strings.Join(parts, str(a[0])))
+	return joined(parts, str(a[0]))
 }
 
 func textOperators() []overload {

@@ -1,5 +1,9 @@
 package types
 
+import "math"
+
+const tooManyBytes = "a column of a batch needs more than 4 GiB"
+
 // Vector is a column of values of one type. Exactly the slices of the type's
 // Kind are in use: Ints, Floats, or Offsets with Data.
 //
@@ -87,6 +91,9 @@ func (v *Vector) endRow() {
 	if len(v.Offsets) == 0 {
 		v.Offsets = append(v.Offsets, 0)
 	}
+	if uint64(len(v.Data)) > math.MaxUint32 {
+		panic(tooManyBytes) // wrapped offsets would be other rows' bytes
+	}
 	v.Offsets = append(v.Offsets, uint32(len(v.Data)))
 }
 
@@ -140,6 +147,9 @@ func (v *Vector) AppendAll(src *Vector) {
 		}
 		shift := uint32(len(v.Data)) - src.Offsets[0]
 		v.Data = append(v.Data, src.Data[src.Offsets[0]:src.Offsets[n]]...)
+		if uint64(len(v.Data)) > math.MaxUint32 {
+			panic(tooManyBytes)
+		}
 		for _, o := range src.Offsets[1 : n+1] {
 			v.Offsets = append(v.Offsets, o+shift)
 		}

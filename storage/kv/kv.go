@@ -9,7 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
+	"runtime"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -26,14 +27,28 @@ type Config struct {
 	MemTableBytes uint64       // default 32 MiB
 }
 
+// MinFree is the space below which Open refuses: Pebble writes when it opens, and
+// on a full disk it retries without end.
+const MinFree = 16 << 20
+
 // Store is an ordered, durable map from bytes to bytes.
 type Store struct {
 	db     *pebble.DB
-	failed atomic.Pointer[error]
+	guard  *guardFS
+	broken chan struct{} // closed when the store failed
+	once   sync.Once
+	failed error // by broken
 }
 
 // Open opens or creates the store in dir.
 func Open(dir string, cfg Config) (*Store, error) {
+	if cfg.FS == nil || cfg.FS == vfs.OS() {
+		if err := checkSpace(vfs.OS(), dir); err != nil {
+			return nil, err
+		}
+	}
+	s := &Store{broken: make(chan struct{})}
+	s.guard = &guardFS{FS: orDefault(cfg.FS, vfs.OS()), fail: func(err error) { s.fail(err) }}
 	cache := pebble.NewCache(orDefault(cfg.CacheBytes, 64<<20))
 	defer cache.Unref()
 	opts := &pebble.Options{
@@ -42,16 +57,29 @@ func Open(dir string, cfg Config) (*Store, error) {
 		MemTableStopWritesThreshold: 4,
 		FormatMajorVersion:          pebble.FormatColumnarBlocks,
 		Logger:                      logger{cfg.Logger},
-	}
-	if cfg.FS != nil {
-		opts.FS = cfg.FS
+		FS:                          s.guard,
 	}
 	opts.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("open key-value store: %w", classify(err))
 	}
-	return &Store{db: db}, nil
+	s.db = db
+	s.guard.armed.Store(true)
+	return s, nil
+}
+
+// checkSpace refuses a disk that is as good as full. A file system that cannot
+// tell, or a directory that is not there yet, is not refused.
+func checkSpace(fs vfs.FS, dir string) error {
+	usage, err := fs.GetDiskUsage(dir)
+	if err != nil {
+		usage, err = fs.GetDiskUsage(fs.PathDir(dir))
+	}
+	if err != nil || usage.AvailBytes >= MinFree {
+		return nil
+	}
+	return sqlerr.New(sqlerr.DiskFull, "the disk of %s is full: %d KiB are free, %d MiB are needed to start", dir, usage.AvailBytes>>10, MinFree>>20)
 }
 
 func orDefault[T comparable](v, def T) T {
@@ -70,8 +98,16 @@ func classify(err error) error {
 	return err
 }
 
-// Close flushes and closes the store. Snapshots and iterators must be closed before.
-func (s *Store) Close() error { return s.db.Close() }
+// Close flushes and closes the store. Snapshots and iterators must be closed
+// before. A store that failed leaves its files to the end of the process: Pebble
+// holds its locks for good then.
+func (s *Store) Close() error {
+	if s.Failed() != nil {
+		return nil
+	}
+	s.guard.armed.Store(false)
+	return s.db.Close()
+}
 
 // Get returns a copy of the value of key; ok is false if there is none.
 func (s *Store) Get(key []byte) (value []byte, ok bool, err error) {
@@ -135,19 +171,20 @@ func (s *Snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error
 
 // Batch is a set of changes that take effect together or not at all.
 type Batch struct {
-	s *Store
-	b *pebble.Batch
+	s         *Store
+	b         *pebble.Batch
+	committed bool
 }
 
 // NewBatchSize returns an empty batch with room for this many bytes.
-func (s *Store) NewBatchSize(bytes int) *Batch { return &Batch{s, s.db.NewBatchWithSize(bytes)} }
+func (s *Store) NewBatchSize(bytes int) *Batch { return &Batch{s: s, b: s.db.NewBatchWithSize(bytes)} }
 
 // NewBatch returns an empty batch.
-func (s *Store) NewBatch() *Batch { return &Batch{s, s.db.NewBatch()} }
+func (s *Store) NewBatch() *Batch { return &Batch{s: s, b: s.db.NewBatch()} }
 
 // NewIndexedBatch returns an empty batch that can be read: Get and Scan see the
 // store with the batch's changes in it.
-func (s *Store) NewIndexedBatch() *Batch { return &Batch{s, s.db.NewIndexedBatch()} }
+func (s *Store) NewIndexedBatch() *Batch { return &Batch{s: s, b: s.db.NewIndexedBatch()} }
 
 // Get is Store.Get through the changes of an indexed batch.
 func (b *Batch) Get(key []byte) (value []byte, ok bool, err error) { return get(b.b, key) }
@@ -176,25 +213,64 @@ func (b *Batch) Bytes() int { return b.b.Len() }
 // Commit makes the changes visible and, if durable, waits until they survive a
 // power cut. Changes that are not durable survive in the order of their commits.
 // The batch must not be used again.
-func (b *Batch) Commit(durable bool) (err error) {
-	defer b.s.recoverFatal(&err)
-	opt := pebble.NoSync
-	if durable {
-		opt = pebble.Sync
-	}
-	if err := b.b.Commit(opt); err != nil {
-		return fmt.Errorf("commit: %w", classify(err))
+func (b *Batch) Commit(durable bool) error {
+	b.committed = true
+	if err := b.s.apply(b.b, durable); err != nil {
+		return err
 	}
 	return b.b.Close()
 }
 
-// Discard drops the changes.
-func (b *Batch) Discard() { _ = b.b.Close() }
+// Discard drops the changes. After Commit it does nothing: Pebble may still hold
+// a batch whose commit failed.
+func (b *Batch) Discard() {
+	if !b.committed {
+		_ = b.b.Close()
+	}
+}
+
+// apply commits a batch, on a goroutine of its own: when a write of the log
+// fails, Pebble does not come back, and the caller has to.
+func (s *Store) apply(b *pebble.Batch, durable bool) error {
+	if err := s.Failed(); err != nil {
+		return err
+	}
+	opt := pebble.NoSync
+	if durable {
+		opt = pebble.Sync
+	}
+	var err error
+	var defect any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { defect = recover() }()
+		err = s.db.Apply(b, opt)
+	}()
+	select {
+	case <-s.broken:
+		return s.failed
+	case <-done:
+	}
+	if defect != nil {
+		return s.panicked(defect)
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", classify(err))
+	}
+	return nil
+}
 
 // Flush makes everything committed so far durable.
-func (s *Store) Flush() (err error) {
-	defer s.recoverFatal(&err)
-	return s.db.LogData(nil, pebble.Sync)
+func (s *Store) Flush() error {
+	b := s.db.NewBatch()
+	if err := b.LogData(nil, nil); err != nil {
+		return err
+	}
+	if err := s.apply(b, true); err != nil {
+		return err
+	}
+	return b.Close()
 }
 
 // DiskBytes returns the space that the store takes.
@@ -216,28 +292,38 @@ func PrefixEnd(prefix []byte) []byte {
 // fatal is what Pebble could not go on from.
 type fatal struct{ message string }
 
-func (f fatal) Error() string { return "key-value store: " + f.message }
+func (f fatal) Error() string { return f.message }
 
-// recoverFatal makes a commit that Pebble could not go on from an I/O error of
-// its caller, and the store's failure. On Pebble's own goroutines the panic ends
-// the process; either way what is durable stays as it is.
-func (s *Store) recoverFatal(err *error) {
-	switch r := recover().(type) {
-	case nil:
-	case fatal:
-		*err = sqlerr.New(sqlerr.IOError, "%w", r)
-		s.failed.CompareAndSwap(nil, err)
-	default:
-		panic(r)
+// panicked makes a commit that Pebble could not go on from an I/O error of its
+// caller, and the store's failure: Pebble panics with its own message, or with the
+// error of a write to its log. On Pebble's own goroutines the panic ends the
+// process; either way what is durable stays as it is. A defect goes on as a panic.
+func (s *Store) panicked(with any) error {
+	cause, ok := with.(error)
+	if _, defect := with.(runtime.Error); defect || !ok {
+		panic(with)
 	}
+	return s.fail(cause)
+}
+
+// fail makes an error the store's failure, unless it has one, and returns the
+// failure.
+func (s *Store) fail(cause error) error {
+	s.once.Do(func() {
+		s.failed = sqlerr.New(sqlerr.IOError, "key-value store: %w", cause)
+		close(s.broken)
+	})
+	return s.Failed()
 }
 
 // Failed returns why the store takes no more changes, or nil.
 func (s *Store) Failed() error {
-	if err := s.failed.Load(); err != nil {
-		return *err
+	select {
+	case <-s.broken:
+		return s.failed
+	default:
+		return nil
 	}
-	return nil
 }
 
 // logger sends Pebble's messages to slog. Pebble calls Fatalf when it cannot go

@@ -1,10 +1,9 @@
 package fold
 
 import (
-	"errors"
-
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/eventtime"
 )
@@ -30,24 +29,34 @@ func (v *evaluated) original(row int) int {
 	return int(v.numbers[row])
 }
 
-// evaluate computes everything the fold needs of a batch.
-func (p *Program) evaluate(in Input, sink Sink) (*evaluated, error) {
-	v := &p.values
+// evaluate computes everything the fold needs of a batch. A panic of an
+// expression is a defect of ours that a row has met: it is that row's failure.
+func (p *Program) evaluate(in Input) (v *evaluated, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, &expr.RowError{Err: panicked(r)}
+		}
+	}()
+	v = &p.values
 	*v = evaluated{rows: in.Batch.Rows, hashes: in.Hashes, before: in.Before, keys: v.keys[:0], inputs: v.inputs[:0], filters: v.filters[:0]}
 	batch := in.Batch
 	if f := p.cfg.Fold.Filter; f != nil {
 		sel, err := expr.FilterSel(p.cfg.Context, f, batch, nil)
 		if err != nil {
-			return p.evaluateSlowly(in, sink, err)
+			return nil, err
 		}
 		if len(sel) < batch.Rows {
 			batch = v.keep(batch, sel)
 		}
 	}
 	if err := p.compute(v, batch); err != nil {
-		return p.evaluateSlowly(in, sink, err)
+		return nil, err
 	}
 	return v, nil
+}
+
+func panicked(with any) error {
+	return sqlerr.New(sqlerr.InternalError, "internal error: %v", with)
 }
 
 // keep narrows v to the rows of batch that sel names.
@@ -103,36 +112,44 @@ func (p *Program) compute(v *evaluated, batch *types.Batch) error {
 	return nil
 }
 
-// evaluateSlowly finds the rows that fail, one by one, reports them and computes
-// the rest. It is the path of batches that hold a failing row.
-func (p *Program) evaluateSlowly(in Input, sink Sink, first error) (*evaluated, error) {
-	var failure *expr.RowError
-	if !errors.As(first, &failure) {
-		return nil, first
+// fail reports the only row of a batch, which failed.
+func (p *Program) fail(in Input, sink Sink, err error) {
+	if w := p.windowOf(in.Batch, 0); p.late(in.Before, 0, w) {
+		sink.Late(0, w, in.Before[0]) // a closed window is not degraded either
+	} else {
+		sink.Failed(0, w, err)
 	}
-	good := make([]int32, 0, in.Batch.Rows)
-	for i := range in.Batch.Rows {
-		ok, err := p.tryRow(in.Batch.Gather([]int32{int32(i)}))
-		switch {
-		case err != nil && errors.As(err, &failure):
-			if w := p.windowOf(in.Batch, i); p.late(in.Before, i, w) {
-				sink.Late(i, w, in.Before[i]) // a closed window is not degraded either
-			} else {
-				sink.Failed(i, w, failure.Err)
-			}
-		case err != nil:
-			return nil, err
-		case ok:
-			good = append(good, int32(i))
-		}
-	}
-	v := &p.values
-	*v = evaluated{rows: in.Batch.Rows, hashes: in.Hashes, before: in.Before}
-	if err := p.compute(v, v.keep(in.Batch, good)); err != nil {
-		return nil, err
-	}
-	return v, nil
 }
+
+// part returns rows [from, to).
+func (in Input) part(from, to int) Input {
+	sel := make([]int32, 0, to-from)
+	for i := from; i < to; i++ {
+		sel = append(sel, int32(i))
+	}
+	out := Input{Batch: in.Batch.Gather(sel)}
+	if len(in.Hashes) > 0 {
+		out.Hashes = in.Hashes[from:to]
+	}
+	if len(in.Before) > 0 {
+		out.Before = in.Before[from:to]
+	}
+	return out
+}
+
+// partSink gives the rows of a part the numbers that they have in the batch.
+type partSink struct {
+	Sink
+	from int
+}
+
+// Late implements Sink.
+func (s partSink) Late(row int, w eventtime.Window, before eventtime.Watermark) {
+	s.Sink.Late(s.from+row, w, before)
+}
+
+// Failed implements Sink.
+func (s partSink) Failed(row int, w eventtime.Window, err error) { s.Sink.Failed(s.from+row, w, err) }
 
 // windowOf returns the window of a row whose expressions failed.
 func (p *Program) windowOf(b *types.Batch, row int) eventtime.Window {
@@ -140,16 +157,4 @@ func (p *Program) windowOf(b *types.Batch, row int) eventtime.Window {
 		return eventtime.Global
 	}
 	return p.assigner.Window(eventtime.Time(b.Cols[p.cfg.Fold.Window.TimeColumn].Ints[row]))
-}
-
-// tryRow reports whether the filter admits a batch of one row, and the error of
-// the first expression that fails on it.
-func (p *Program) tryRow(one *types.Batch) (bool, error) {
-	if f := p.cfg.Fold.Filter; f != nil {
-		sel, err := expr.FilterSel(p.cfg.Context, f, one, nil)
-		if err != nil || len(sel) == 0 {
-			return false, err
-		}
-	}
-	return true, p.compute(&evaluated{}, one)
 }

@@ -95,14 +95,35 @@ type Sink interface {
 
 // Run folds the rows of a batch. Row numbers given to the sink are those of the
 // batch. The error is one of the sink's Arena.
+//
+// A batch that holds a failing row, or whose values together take too much
+// memory, is folded in halves, down to the row that fails alone.
 func (p *Program) Run(in Input, sink Sink) error {
 	if in.Batch.Rows == 0 {
 		return nil
 	}
-	v, err := p.evaluate(in, sink)
-	if err != nil || v.rows == 0 {
+	v, err := p.evaluate(in)
+	var failure *expr.RowError
+	switch {
+	case err != nil && !errors.As(err, &failure):
 		return err
+	case err != nil && in.Batch.Rows == 1:
+		p.fail(in, sink, failure.Err)
+		return nil
+	case err != nil:
+		half := in.Batch.Rows / 2
+		if err := p.Run(in.part(0, half), sink); err != nil {
+			return err
+		}
+		return p.Run(in.part(half, in.Batch.Rows), partSink{sink, half})
+	case v.rows == 0:
+		return nil
 	}
+	return p.fold(v, sink)
+}
+
+// fold folds what was evaluated.
+func (p *Program) fold(v *evaluated, sink Sink) error {
 	var times []int64
 	if p.cfg.Fold.Window.Kind != plan.NoWindow {
 		times = v.times.Ints
@@ -196,10 +217,30 @@ func (p *Program) updateStates(a *state.Arena, v *evaluated) map[int]error {
 		if f := v.filters[s]; f != nil {
 			groups, rows, positions = admitted(f, p.groups, p.rows)
 		}
+		refuse := func(at int, err error) {
+			if positions != nil {
+				at = positions[at]
+			}
+			if failed == nil {
+				failed = map[int]error{}
+			}
+			failed[at] = err
+		}
 		for done := 0; done < len(rows); {
-			err := st.Update(groups[done:], rows[done:], v.inputs[s])
+			err := update(st, groups[done:], rows[done:], v.inputs[s])
 			if err == nil {
 				break
+			}
+			var defect *panicError
+			if errors.As(err, &defect) && len(rows)-done > 1 {
+				at := p.panics(s, rows[done:], v.inputs[s])
+				if at < 0 { // not told from the values: all are suspect
+					for i := done; i < len(rows); i++ {
+						refuse(i, defect.err)
+					}
+					break
+				}
+				err = &agg.UpdateError{Index: at, Err: defect.err}
 			}
 			var refused *agg.UpdateError
 			if !errors.As(err, &refused) {
@@ -207,16 +248,44 @@ func (p *Program) updateStates(a *state.Arena, v *evaluated) map[int]error {
 			}
 			at := done + refused.Index
 			done = at + 1
-			if positions != nil {
-				at = positions[at]
-			}
-			if failed == nil {
-				failed = map[int]error{}
-			}
-			failed[at] = refused.Err
+			refuse(at, refused.Err)
 		}
 	}
 	return failed
+}
+
+// panicError is a panic of a state.
+type panicError struct{ err error }
+
+// Error implements error.
+func (e *panicError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *panicError) Unwrap() error { return e.err }
+
+// update is Update of states, of which a panic is an error.
+func update(st agg.States, groups []uint32, rows []int32, inputs []*types.Vector) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &panicError{panicked(r)}
+		}
+	}()
+	return st.Update(groups, rows, inputs)
+}
+
+// panics returns at which of the rows a state panics, found on a state of its own,
+// or -1 if it is not the values alone. The rows before it have been folded.
+func (p *Program) panics(state int, rows []int32, inputs []*types.Vector) int {
+	scratch := p.specs[state].New(p.aggConfig)
+	scratch.Grow(1)
+	group := []uint32{0}
+	for at := range rows {
+		var defect *panicError
+		if errors.As(update(scratch, group, rows[at:at+1], inputs), &defect) {
+			return at
+		}
+	}
+	return -1
 }
 
 // admitted keeps the rows for which a FILTER is true.
