@@ -237,7 +237,7 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 		}
 		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
 	}
-	view := &catalog.View{SQL: x.Source}
+	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"]}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {

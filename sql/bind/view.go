@@ -219,7 +219,11 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 		return nil, sqlerr.From(err).InContext("continuous view %q", rel.Name)
 	}
 	b.streamDerived = true
-	r.node = overView(r.node, rel)
+	// The fold's literals are fixed where partitions compile it; here are HAVING's
+	// and those of the output.
+	if r.node, err = fixZone(overView(r.node, rel), rel.ContinuousView.TimeZone); err != nil {
+		return nil, sqlerr.From(err).InContext("continuous view %q", rel.Name)
+	}
 	for i := range r.cols {
 		if i < len(rel.Columns) {
 			r.cols[i].name = rel.Columns[i].Name
