@@ -229,7 +229,7 @@ var changing = map[string]bool{
 	"localtimestamp": true, "transaction_timestamp": true, "statement_timestamp": true, "clock_timestamp": true,
 	"timeofday": true, "current_user": true, "session_user": true, "user": true, "current_role": true,
 	"current_setting": true, "current_schema": true, "current_catalog": true, "current_database": true,
-	"random": true, "gen_random_uuid": true, "version": true, "pg_backend_pid": true,
+	"random": true, "pg_sleep": true, "gen_random_uuid": true, "version": true, "pg_backend_pid": true,
 }
 
 // viewScope reads a continuous view: its body over its own states.
