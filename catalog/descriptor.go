@@ -60,6 +60,9 @@ type Table struct {
 // View is a plain SQL view, expanded where it is used.
 type View struct {
 	SQL string // the body
+	// TimeZone is that of the session that created it, in which the body's literals
+	// are read; empty in views of before it was kept: the reader's.
+	TimeZone string `json:",omitempty"`
 }
 
 // Stream is an append-only, partitioned, durable sequence of events.

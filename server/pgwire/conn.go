@@ -203,6 +203,9 @@ func (c *conn) running(ctx context.Context, fn func(context.Context) error) erro
 		cancel(nil)
 	}()
 	err := c.guarded(ctx, fn)
+	if err != nil && context.Cause(ctx) == error(adminShutdown) { //nolint:errorlint // this very cause
+		return errShutdown
+	}
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return context.Cause(ctx)
 	}
@@ -222,7 +225,10 @@ func (c *conn) guarded(ctx context.Context, fn func(context.Context) error) (err
 	return fn(ctx)
 }
 
-var errShutdown = errClosing{sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command")}
+var (
+	adminShutdown = sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command")
+	errShutdown   = errClosing{adminShutdown}
+)
 
 // next flushes what was sent and waits for a message.
 func (c *conn) next() (pgproto3.FrontendMessage, error) {

@@ -3,8 +3,10 @@ package pgwire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -143,10 +145,15 @@ func (c *conn) extended(ctx context.Context, msg pgproto3.FrontendMessage) error
 			}
 			c.send(&pgproto3.CloseComplete{})
 		default:
-			return errClosing{sqlerr.New(sqlerr.ProtocolViolation, "unexpected message %T", msg)}
+			return errClosing{sqlerr.New(sqlerr.ProtocolViolation, "unexpected message %s", messageName(msg))}
 		}
 		return nil
 	})
+}
+
+// messageName is a message's name in the protocol's documentation.
+func messageName(msg pgproto3.FrontendMessage) string {
+	return strings.TrimPrefix(fmt.Sprintf("%T", msg), "*pgproto3.")
 }
 
 // bindOf copies a Bind message out of the receive buffer.

@@ -56,6 +56,9 @@ func NewServer(cfg Config) *Server {
 // Connections returns how many clients are connected and how many ever were.
 func (s *Server) Connections() (open, total int64) { return s.open.Load(), s.total.Load() }
 
+// cutAfter is how long a cancelled statement has to end before its connection is closed.
+const cutAfter = time.Second
+
 // Serve accepts clients until ctx ends; then it lets each finish its statement,
 // tells it 57P01, and returns when all are gone or drain has passed.
 func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
@@ -80,9 +83,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	select {
 	case <-finished:
 	case <-time.After(drain):
-		stop(sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command"))
-		s.closeAll()
-		<-finished
+		// A statement that ends when it is cancelled leaves its connection time to say
+		// why; one that does not is cut.
+		stop(adminShutdown)
+		s.wakeAll()
+		select {
+		case <-finished:
+		case <-time.After(cutAfter):
+			s.closeAll()
+			<-finished
+		}
 	}
 	return failure
 }
@@ -93,6 +103,15 @@ func (s *Server) shutdown() {
 	defer s.mu.Unlock()
 	for _, c := range s.conns {
 		c.endWhenIdle()
+	}
+}
+
+// wakeAll ends the waiting for messages, such as a COPY's.
+func (s *Server) wakeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.conns {
+		_ = c.net.SetReadDeadline(time.Now())
 	}
 }
 

@@ -214,7 +214,7 @@ func (s *CopySource) Next() ([]byte, error) {
 		case *pgproto3.Flush, *pgproto3.Sync: // allowed, and without effect
 		default:
 			s.end()
-			return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "unexpected message %T during COPY from stdin", msg)}
+			return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "unexpected message %s during COPY from stdin", messageName(msg))}
 		}
 	}
 }

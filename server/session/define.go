@@ -57,6 +57,8 @@ func statementName(stmt ast.Statement) string {
 		return "CREATE SINK"
 	case *ast.CreateSchema:
 		return "CREATE SCHEMA"
+	case *ast.AlterTable:
+		return "ALTER TABLE"
 	case *ast.AlterContinuousView:
 		return "ALTER CONTINUOUS VIEW"
 	case *ast.CommentOn:
@@ -65,9 +67,16 @@ func statementName(stmt ast.Statement) string {
 		return "LISTEN, NOTIFY and UNLISTEN"
 	case *ast.Subscribe:
 		return "SUBSCRIBE"
-	default:
-		return fmt.Sprintf("%T", stmt)[len("*ast."):]
+	case *ast.Explain:
+		return "EXPLAIN of EXPLAIN"
+	case *ast.CreateTable, *ast.CreateStream, *ast.CreateView, *ast.CreateContinuousView, *ast.CreateDatabase:
+		return "CREATE"
+	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
+		return "PREPARE, EXECUTE and DEALLOCATE"
+	case *ast.DeclareCursor:
+		return "DECLARE CURSOR"
 	}
+	return "this statement"
 }
 
 // exists handles IF NOT EXISTS: it reports whether there is nothing to do.
@@ -239,7 +248,7 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 		}
 		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
 	}
-	view := &catalog.View{SQL: x.Source}
+	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"]}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {

@@ -57,8 +57,12 @@ func durationOption(name string, into *time.Duration) func(string) error {
 	return func(v string) error {
 		d, err := parseDuration(v, time.Second)
 		if err != nil {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "option %q must be an interval that is not negative, not %q", name, v).
+			e := sqlerr.New(sqlerr.InvalidParameterValue, "option %q must be an interval that is not negative, not %q", name, v).
 				WithHint("Say, for example, '10 minutes'.")
+			if cause := sqlerr.From(err); cause.Code == sqlerr.InvalidParameterValue || cause.Code == sqlerr.DatetimeFieldOverflow {
+				e = e.WithDetail("%s.", strings.ToUpper(cause.Message[:1])+cause.Message[1:]) // it has months, is too long or negative
+			}
+			return e
 		}
 		*into = d
 		return nil

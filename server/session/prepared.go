@@ -393,18 +393,7 @@ func (s *Session) preparedStatement(ctx context.Context, stmt ast.Statement, out
 		s.prepared[x.Name] = p
 		return out.complete("PREPARE")
 	case *ast.Execute:
-		p, err := s.lookupPrepared(x.Name)
-		if err != nil {
-			return err
-		}
-		if err := s.plan(p); err != nil {
-			return err
-		}
-		if len(x.Args) != len(p.params) {
-			return sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement %q", x.Name).
-				WithDetail("Expected %d parameters but got %d.", len(p.params), len(x.Args))
-		}
-		params, err := s.constants(x.Args, p.params)
+		p, params, err := s.executed(x)
 		if err != nil {
 			return err
 		}
@@ -421,6 +410,23 @@ func (s *Session) preparedStatement(ctx context.Context, stmt ast.Statement, out
 		return out.complete("DEALLOCATE")
 	}
 	return nil
+}
+
+// executed returns what an EXECUTE runs, and its parameters.
+func (s *Session) executed(x *ast.Execute) (*prepared, []types.Datum, error) {
+	p, err := s.lookupPrepared(x.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.plan(p); err != nil {
+		return nil, nil, err
+	}
+	if len(x.Args) != len(p.params) {
+		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement %q", x.Name).
+			WithDetail("Expected %d parameters but got %d.", len(p.params), len(x.Args))
+	}
+	params, err := s.constants(x.Args, p.params)
+	return p, params, err
 }
 
 // cursorStatement runs DECLARE, FETCH, MOVE and CLOSE. A cursor is a portal.
@@ -479,12 +485,15 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out *sink) error {
 	if err != nil {
 		return err
 	}
-	if x.Direction != ast.FetchForward || x.Count <= 0 {
+	if x.Direction != ast.FetchForward || x.Count < 0 {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cursor can only scan forward").WithHint("Use FETCH NEXT, FORWARD n or ALL.").At(x.Position())
 	}
 	limit := 0
 	if x.Count != ast.FetchAll {
 		limit = int(min(x.Count, 1<<30))
+	}
+	if x.Count == 0 && x.Move {
+		return out.complete("MOVE 0")
 	}
 	if x.Move {
 		return s.moveCursor(ctx, p, limit, out)
@@ -492,7 +501,7 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out *sink) error {
 	if len(p.formats) > 0 {
 		out.formats = p.formats
 	}
-	if p.finished {
+	if p.finished || x.Count == 0 {
 		if err := out.begin(p.prepared.query.Output); err != nil {
 			return err
 		}

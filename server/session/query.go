@@ -233,13 +233,21 @@ func commandOf(stmt ast.Statement) (string, bool) {
 
 // explain runs EXPLAIN.
 func (s *Session) explain(ctx context.Context, e *ast.Explain, params []types.Datum, out *sink) error {
+	target := e.Stmt
+	if x, ok := target.(*ast.Execute); ok {
+		p, values, err := s.executed(x)
+		if err != nil {
+			return err
+		}
+		target, params = p.stmt, values
+	}
 	ec := s.exprContext()
 	ec.Params = params
 	declared := make([]types.Type, len(params))
 	for i, p := range params {
 		declared[i] = p.Type
 	}
-	q, err := bind.Bind(s.bindEnv(ec), e.Stmt, declared)
+	q, err := bind.Bind(s.bindEnv(ec), target, declared)
 	if err != nil {
 		return err
 	}

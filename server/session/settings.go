@@ -158,6 +158,9 @@ func parseDuration(s string, unit time.Duration) (time.Duration, error) {
 			"": unit, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
 		}
 		if u, ok := units[strings.TrimSpace(s[digits:])]; ok {
+			if n*float64(u) > 1<<62 {
+				return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q is too long", s)
+			}
 			return time.Duration(n * float64(u)), nil
 		}
 	}

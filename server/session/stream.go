@@ -34,6 +34,12 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 	if len(cols) == 0 {
 		return "", sqlerr.New(sqlerr.InvalidTableDefinition, "a stream needs at least one column").At(x.Position())
 	}
+	for i, c := range cols {
+		if c.Name == "window_start" || c.Name == "window_end" {
+			return "", sqlerr.New(sqlerr.ReservedName, "column name %q is reserved in a stream", c.Name).
+				WithHint("TUMBLE adds columns of the names window_start and window_end. Choose another name.").At(x.Columns[i].Position())
+		}
+	}
 	rel := catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindStream, Columns: cols, Created: s.now(), Owner: s.User()}
 	rel.Stream = &catalog.Stream{TimeColumn: -1, Defaults: defaultsOf(x.Columns)}
 	if x.Watermark != nil {
@@ -44,12 +50,32 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 	if err := readStreamOptions(&rel, x.Options); err != nil {
 		return "", err
 	}
+	if err := noticeNarrowDedup(&rel, out); err != nil {
+		return "", err
+	}
 	rel.Stream.Seed = s.tenant.Database.Seed.Derive(fmt.Sprintf("stream %s %d", name, s.now().UnixNano()))
 	created, err := s.engine.Catalog.Create(s.tenant.Database, rel)
 	if err != nil {
 		return "", err
 	}
 	return "CREATE STREAM", s.tenant.Streams.CreateStream(created)
+}
+
+// noticeNarrowDedup says so where events with the same dedup key may be routed
+// apart, so that only the two keys together identify an event.
+func noticeNarrowDedup(rel *catalog.Relation, out *sink) error {
+	o := &rel.Stream.Options
+	if len(o.DedupKey) == 0 {
+		return nil
+	}
+	for _, c := range o.PartitionKey {
+		if !slices.Contains(o.DedupKey, c) {
+			return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "events of stream %q are duplicates only where dedup_key and partition_key are both the same", rel.Name).
+				WithDetail("Column %q of the partition_key is not in the dedup_key.", rel.Columns[c].Name).
+				WithHint("Leave partition_key out, or take it from the columns of dedup_key, to recognise duplicates by dedup_key alone."))
+		}
+	}
+	return nil
 }
 
 // readWatermark reads WATERMARK FOR column AS column - INTERVAL '...'.
@@ -145,8 +171,13 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return tag, err
 	}
-	if x.Emit != ast.EmitDefault || x.OrReplace {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "EMIT and OR REPLACE of a continuous view are not supported").At(x.Position())
+	if x.OrReplace {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "OR REPLACE of a continuous view is not supported").
+			WithHint("Create the new view under another name, then drop the old one; a new view reads the retained log.").At(x.Position())
+	}
+	if x.Emit != ast.EmitDefault {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "EMIT in a continuous view is not supported").
+			WithHint("Leave it out. Readers see open windows too; those with _status = 'complete' are closed.").At(x.Position())
 	}
 	plan, err := bind.ContinuousView(s.bindEnv(s.exprContext()), x.Query, x.Columns)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -24,6 +25,9 @@ func sumFloatFinal(t types.OID) Finaliser {
 			if t == types.Float4 {
 				x = float64(float32(x))
 			}
+			if err := s.inRange(g, x); err != nil {
+				return err
+			}
 			out.AppendFloat(x)
 		}
 		return nil
@@ -37,15 +41,29 @@ var avgFloatFinal = exactly("avg", types.Of(types.Float8), func(states States, n
 			out.AppendNull()
 			continue
 		}
-		out.AppendFloat(s.value(g) / float64(s.n[g]))
+		x := s.value(g)
+		if err := s.inRange(g, x); err != nil {
+			return err
+		}
+		out.AppendFloat(x / float64(s.n[g]))
 	}
 	return nil
 })
 
+// inRange refuses a result that is infinite although no value was, as PostgreSQL
+// does.
+func (s *sumFloatStates) inRange(g int, x float64) error {
+	if math.IsInf(x, 0) && !math.IsNaN(s.comp[g]) {
+		return sqlerr.New(sqlerr.NumericValueOutOfRange, "value out of range: overflow")
+	}
+	return nil
+}
+
 // sumFloatStates: count, sum and its compensation (Neumaier: Rundungsfehler-
 // analyse einiger Verfahren zur Summation endlicher Summen, 1974), so that sums
-// over different merge trees agree to rounding. Portable form: version, count,
-// sum, compensation.
+// over different merge trees agree to rounding. The compensation is NaN where an
+// infinity or NaN was added, and infinite where a sum of finite values overflowed.
+// Portable form: version, count, sum, compensation.
 type sumFloatStates struct {
 	n         []int64
 	sum, comp []float64
@@ -69,13 +87,21 @@ func (s *sumFloatStates) Update(groups []uint32, rows []int32, inputs []*types.V
 		}
 		x, a := xs[r], sum[g]
 		t := a + x
+		n[g]++
+		if t-t != 0 { // not finite
+			beyond := 0.0
+			if x-x != 0 {
+				beyond = math.NaN()
+			}
+			s.addBeyond(g, x, beyond)
+			continue
+		}
 		if math.Abs(a) >= math.Abs(x) {
 			comp[g] += (a - t) + x
 		} else {
 			comp[g] += (x - t) + a
 		}
 		sum[g] = t
-		n[g]++
 	}
 	return nil
 }
@@ -83,6 +109,11 @@ func (s *sumFloatStates) Update(groups []uint32, rows []int32, inputs []*types.V
 func (s *sumFloatStates) add(g uint32, n int64, sum, comp float64) {
 	a := s.sum[g]
 	t := a + sum
+	s.n[g] += n
+	if t-t != 0 || math.IsNaN(comp) {
+		s.addBeyond(g, sum, comp)
+		return
+	}
 	if math.Abs(a) >= math.Abs(sum) {
 		s.comp[g] += (a - t) + sum
 	} else {
@@ -90,7 +121,22 @@ func (s *sumFloatStates) add(g uint32, n int64, sum, comp float64) {
 	}
 	s.sum[g] = t
 	s.comp[g] += comp
-	s.n[g] += n
+}
+
+// addBeyond adds where the sum is not finite. Infinities and NaN among the values
+// decide the sum, whatever overflowed; an overflow is not undone.
+func (s *sumFloatStates) addBeyond(g uint32, sum, comp float64) {
+	a, b := math.IsNaN(s.comp[g]), math.IsNaN(comp)
+	switch {
+	case a && b:
+		s.sum[g] += sum
+	case a || math.IsInf(s.comp[g], 0) && !b: // as it is
+	case b || math.IsInf(comp, 0):
+		s.sum[g], s.comp[g] = sum, comp
+	default:
+		t := s.sum[g] + sum
+		s.sum[g], s.comp[g] = t, -t
+	}
 }
 
 // value returns the compensated sum. Where an infinity or NaN was added the

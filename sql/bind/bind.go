@@ -124,7 +124,8 @@ func (b *binder) statement(stmt ast.Statement) (*plan.Query, error) {
 	case *ast.Delete:
 		return b.delete(s)
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%T statements have no plan", stmt)
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement has no plan").
+		WithHint("SELECT, VALUES, INSERT, UPDATE and DELETE have one.")
 }
 
 func (b *binder) query(s *ast.Select) (*plan.Query, error) {

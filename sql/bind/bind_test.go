@@ -94,3 +94,45 @@ func errorText(err error) string {
 	}
 	return out
 }
+
+// TestManySiblings: the sides of a UNION and the members of WITH are not levels
+// of nesting, and binding them takes time in proportion to their number.
+func TestManySiblings(t *testing.T) {
+	const n = 2000
+	var sides, nulls, ctes []string
+	for i := range n {
+		sides = append(sides, fmt.Sprintf("SELECT %d AS a", i))
+		nulls = append(nulls, "SELECT NULL")
+		from := ""
+		if i > 0 {
+			from = fmt.Sprintf(" FROM c%d", i-1)
+		}
+		ctes = append(ctes, fmt.Sprintf("c%d AS (SELECT %d AS a%s)", i, i, from))
+	}
+	for name, sql := range map[string]string{
+		"union all": strings.Join(sides, " UNION ALL "),
+		"union":     strings.Join(sides, " UNION "),
+		"nulls":     "SELECT 1 UNION ALL " + strings.Join(nulls, " UNION ALL "),
+		"with":      "WITH " + strings.Join(ctes, ", ") + fmt.Sprintf(" SELECT * FROM c%d", n-1),
+	} {
+		q, err := bind.Bind(bindtest.Env(), mustParse(t, sql), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := q.Output[0].Type.String(); got != "integer" {
+			t.Errorf("%s: type %s", name, got)
+		}
+	}
+	deep := strings.Repeat("SELECT * FROM (", 70) + "SELECT 1" + strings.Repeat(") x", 70)
+	if _, err := bind.Bind(bindtest.Env(), mustParse(t, deep), nil); sqlerr.CodeOf(err) != sqlerr.StatementTooComplex {
+		t.Errorf("nested queries: %v", err)
+	}
+}
+
+func mustParse(t *testing.T, sql string) ast.Statement {
+	t.Helper()
+	p, err := parse.ParseOne(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Statement
+}

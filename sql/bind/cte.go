@@ -14,6 +14,7 @@ type cte struct {
 	next   *cte
 	shared *result // bound once, where it is read several times
 	many   bool
+	first  *result // for the first reference, where it was bound ahead of it
 	// A recursive expression reads itself through work while its step is bound.
 	recursive bool
 	work      *result
@@ -23,25 +24,39 @@ type cte struct {
 func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
 	out := &context{frame: ctx.frame, ctes: ctx.ctes}
 	seen := map[string]bool{}
+	refs := tableNames(s)
 	for i := range s.With.CTEs {
 		def := &s.With.CTEs[i]
 		if seen[def.Name] {
 			return nil, sqlerr.New(sqlerr.DuplicateAlias, "WITH query name %q specified more than once", def.Name).At(def.Position())
 		}
 		seen[def.Name] = true
-		refs := references(s, def.Name)
 		recursive := s.With.Recursive && references(def.Query, def.Name) > 0
-		many := refs > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
+		many := refs[def.Name] > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
 		out = &context{frame: ctx.frame, ctes: &cte{
 			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many, recursive: recursive,
 		}}
-		if refs == 0 { // it is not run, but has to be right
-			if _, err := b.cteResult(out.ctes); err != nil {
-				return nil, err
-			}
+		// One that nothing reads is not run, but has to be right. The others are bound
+		// here too, for else each that reads the one before it would nest in its reader.
+		r, err := b.cteResult(out.ctes)
+		if err != nil {
+			return nil, err
 		}
+		out.ctes.first = r
 	}
 	return out, nil
+}
+
+// tableNames counts the references to each unqualified name.
+func tableNames(n ast.Node) map[string]int {
+	out := map[string]int{}
+	ast.Walk(n, func(x ast.Node) bool {
+		if t, ok := x.(*ast.TableRef); ok && t.Name.Schema == "" {
+			out[t.Name.Name]++
+		}
+		return true
+	})
+	return out
 }
 
 func references(n ast.Node, name string) int {
@@ -78,6 +93,10 @@ func (b *binder) cteResult(c *cte) (*result, error) {
 	if c.shared != nil {
 		return c.shared, nil
 	}
+	if r := c.first; r != nil {
+		c.first = nil
+		return r, nil
+	}
 	bind := b.selectStmt
 	if c.recursive {
 		bind = func(s *ast.Select, ctx *context) (*result, error) { return b.recursive(c, s, ctx) }
@@ -94,17 +113,21 @@ func (b *binder) cteResult(c *cte) (*result, error) {
 // correlated reports whether a plan reads parameters that an Apply sets.
 func (b *binder) correlated(n plan.Node) bool {
 	found := false
-	plan.Visit(n, func(x plan.Node) {
-		for _, e := range x.Exprs() {
-			if e == nil {
-				continue
-			}
-			expr.Walk(e, func(y expr.Expr) bool {
-				p, ok := y.(*expr.Param)
-				found = found || ok && p.N > b.base
-				return !found
-			})
+	for _, e := range n.Exprs() {
+		if e == nil {
+			continue
 		}
-	})
+		expr.Walk(e, func(y expr.Expr) bool {
+			p, ok := y.(*expr.Param)
+			found = found || ok && p.N > b.base
+			return !found
+		})
+	}
+	if _, ok := n.(*plan.Shared); ok {
+		return found // what is shared is not correlated
+	}
+	for _, c := range n.Children() {
+		found = found || b.correlated(c)
+	}
 	return found
 }

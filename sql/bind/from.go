@@ -313,6 +313,9 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 	if err != nil {
 		return nil, sqlerr.From(err).InContext("view %q", rel.Name)
 	}
+	if r.node, err = fixZone(r.node, rel.View.TimeZone); err != nil {
+		return nil, sqlerr.From(err).InContext("view %q", rel.Name)
+	}
 	for i := range r.cols {
 		if i < len(rel.Columns) {
 			r.cols[i].name = rel.Columns[i].Name
@@ -323,6 +326,19 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		s.tables[0].schema = rel.Schema
 	}
 	return s, err
+}
+
+// fixZone makes the literals in the body of a view mean what they meant when it
+// was created, whatever the session's time zone.
+func fixZone(n plan.Node, zone string) (plan.Node, error) {
+	if zone == "" {
+		return n, nil
+	}
+	loc, err := types.LoadZone(zone)
+	if err != nil {
+		return nil, err
+	}
+	return plan.MapExprs(n, func(e expr.Expr) expr.Expr { return expr.FixZone(e, loc) }), nil
 }
 
 func (b *binder) viewBody(sql string) (*ast.Select, error) {

@@ -124,6 +124,9 @@ type sortSpec struct {
 	pos    int
 }
 
+// maxTargets limits a target list, as in PostgreSQL.
+const maxTargets = 1664
+
 // core binds SELECT … HAVING with its ORDER BY.
 func (b *binder) core(c *ast.SelectCore, order []ast.SortKey, ctx *context, want []types.Type) (*result, []plan.SortKey, error) {
 	s, err := b.from(c.From, ctx)
@@ -208,7 +211,13 @@ func (q *selecting) bindTargets(want []types.Type) error {
 		q.describe(&out)
 		q.targets = append(q.targets, out)
 	}
-	return q.showEnvelope()
+	if err := q.showEnvelope(); err != nil {
+		return err
+	}
+	if len(q.targets) > maxTargets {
+		return sqlerr.New(sqlerr.TooManyColumns, "target lists can have at most %d entries", maxTargets)
+	}
+	return nil
 }
 
 // describe notes what is special about a target: bounds, and the status.

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -14,54 +16,96 @@ var setOpNames = map[ast.SetOpKind]string{ast.Union: "UNION", ast.Intersect: "IN
 // setOp binds UNION, INTERSECT and EXCEPT. All are made of appending and
 // grouping, so that the envelopes merge by the rules of a grouping.
 func (b *binder) setOp(x *ast.SetOp, ctx *context, want []types.Type) (*result, error) {
-	name := setOpNames[x.Op]
-	sides, err := b.setSides(x, ctx, want)
+	ops := chain(x)
+	sides, err := b.setSides(ops, ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	to := make([]types.Type, len(sides[0].cols))
-	again := false
-	for i := range to {
-		l, r := sides[0].sample(i), sides[1].sample(i)
-		if to[i], err = expr.CommonType(name, l, r); err != nil {
-			return nil, sqlerr.From(err).At(x.Position())
-		}
-		if unknown(to[i]) {
-			to[i] = types.Of(types.Text)
-		}
-		for _, s := range sides {
-			again = again || s.cols[i].literal && s.cols[i].typ != to[i]
-		}
+	to, err := commonTypes(ops, sides)
+	if err != nil {
+		return nil, err
 	}
-	if again {
-		if sides, err = b.setSides(x, ctx, to); err != nil {
-			return nil, err
+	for i, s := range sides {
+		again := false
+		for c := range s.cols {
+			again = again || s.cols[c].literal && s.cols[c].typ != to[c]
 		}
-	}
-	for i := range sides {
+		op := ops[max(i-1, 0)]
+		if again {
+			side := op.Right
+			if i == 0 {
+				side = op.Left
+			}
+			if sides[i], err = b.selectInto(side, ctx, to); err != nil {
+				return nil, err
+			}
+		}
 		if sides[i], err = b.coerce(sides[i], to, expr.Implicit, nil); err != nil {
-			return nil, sqlerr.From(err).At(x.Position())
+			return nil, sqlerr.From(err).At(op.Position())
 		}
 	}
 	return combineSides(x, sides), nil
 }
 
-func (b *binder) setSides(x *ast.SetOp, ctx *context, want []types.Type) ([]*result, error) {
-	l, err := b.selectInto(x.Left, ctx, want)
-	if err != nil {
-		return nil, err
+// chain returns the operations of a UNION b UNION c …, which are bound as one
+// with many sides: sides of an operation are not levels of nesting.
+func chain(x *ast.SetOp) []*ast.SetOp {
+	ops := []*ast.SetOp{x}
+	for x.Op == ast.Union {
+		l := x.Left
+		next, ok := l.Body.(*ast.SetOp)
+		if !ok || next.Op != x.Op || next.All != x.All || l.With != nil || len(l.OrderBy) > 0 || l.Limit != nil || l.Offset != nil {
+			break
+		}
+		ops = append(ops, next)
+		x = next
 	}
-	r, err := b.selectInto(x.Right, ctx, want)
-	if err != nil {
-		return nil, err
-	}
-	if len(l.cols) != len(r.cols) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "each %s query must have the same number of columns", setOpNames[x.Op]).At(x.Right.Position())
-	}
-	return []*result{l, r}, nil
+	slices.Reverse(ops)
+	return ops
 }
 
-// combineSides appends both sides, with a column that tells them apart where
+// setSides binds the sides of a chain.
+func (b *binder) setSides(ops []*ast.SetOp, ctx *context, want []types.Type) ([]*result, error) {
+	l, err := b.selectInto(ops[0].Left, ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	sides := []*result{l}
+	for _, x := range ops {
+		r, err := b.selectInto(x.Right, ctx, want)
+		if err != nil {
+			return nil, err
+		}
+		if len(l.cols) != len(r.cols) {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "each %s query must have the same number of columns", setOpNames[x.Op]).At(x.Right.Position())
+		}
+		sides = append(sides, r)
+	}
+	return sides, nil
+}
+
+// commonTypes resolves the types of the columns, side by side as they stand.
+func commonTypes(ops []*ast.SetOp, sides []*result) ([]types.Type, error) {
+	to := make([]types.Type, len(sides[0].cols))
+	for c := range to {
+		so := sides[0].sample(c)
+		for i, x := range ops {
+			t, err := expr.CommonType(setOpNames[x.Op], so, sides[i+1].sample(c))
+			if err != nil {
+				return nil, sqlerr.From(err).At(x.Position())
+			}
+			if so = expr.NewLiteral(""); !unknown(t) {
+				so = &expr.Const{Datum: types.NullOf(t)}
+			}
+		}
+		if to[c] = so.Type(); unknown(to[c]) {
+			to[c] = types.Of(types.Text)
+		}
+	}
+	return to, nil
+}
+
+// combineSides appends all sides, with a column that tells them apart where
 // that matters, and groups.
 func combineSides(x *ast.SetOp, sides []*result) *result {
 	env := false
@@ -84,8 +128,11 @@ func combineSides(x *ast.SetOp, sides []*result) *result {
 	out := &result{node: node}
 	for i, c := range sides[0].cols {
 		c.index, c.status = i, false
-		c.approx = noBounds(c.approx, sides[1].cols[i].approx)
-		c.notNull = c.notNull && sides[1].cols[i].notNull
+		for _, s := range sides[1:] {
+			o := s.cols[i]
+			c.approx = noBounds(c.approx, o.approx)
+			c.notNull, c.literal = c.notNull && o.notNull, c.literal && o.literal
+		}
 		out.cols = append(out.cols, c)
 	}
 	return out

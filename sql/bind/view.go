@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -25,11 +26,14 @@ type ViewPlan struct {
 // columns; nil keeps those of the body.
 func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPlan, error) {
 	b := newBinder(env, nil, 0)
+	if err := checkCalls(body); err != nil {
+		return nil, err
+	}
 	v, _, err := b.viewPlan(body)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.check(body); err != nil {
+	if err := v.check(); err != nil {
 		return nil, err
 	}
 	if b.maxParam > 0 {
@@ -85,7 +89,7 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 	}
 	project, ok := r.node.(*plan.Project)
 	if !ok {
-		return nil, nil, notFoldable()
+		return nil, nil, b.notFoldable(core)
 	}
 	v := &ViewPlan{}
 	child := project.Child
@@ -94,7 +98,7 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 	}
 	scan, ok := child.(*plan.FoldScan)
 	if !ok {
-		return nil, nil, notFoldable()
+		return nil, nil, b.notFoldable(core)
 	}
 	v.Fold, v.Stream = scan.Fold, scan.Fold.Stream
 	for _, c := range r.cols {
@@ -104,7 +108,26 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 	return v, r, nil
 }
 
-func notFoldable() error {
+// notFoldable says why a body is not a fold: by an aggregate whose value depends
+// on the order of the events, or for want of any.
+func (b *binder) notFoldable(core *ast.SelectCore) error {
+	var ordered *ast.FuncCall
+	ast.WalkExprs(core, func(e ast.Expr) bool {
+		f, ok := e.(*ast.FuncCall)
+		if !ok || ordered != nil {
+			return ordered == nil
+		}
+		if f.Name.Name == "combine" {
+			ordered = f
+		} else if fn := b.env.Registry.Lookup(f.Name.Name); fn != nil && fn.MergeAlgebra == agg.OrderedMonoid {
+			ordered = f
+		}
+		return true
+	})
+	if ordered != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "aggregate %s is not supported in a continuous view", ordered.Name.Name).
+			WithHint("Call it in the query that reads the view or the stream.").At(ordered.Position())
+	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view must aggregate one stream").
 		WithHint("Use GROUP BY or an aggregate such as count(*) over a stream or TUMBLE(stream, ...).")
 }
@@ -164,25 +187,31 @@ func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
 	return core, err
 }
 
-// check refuses functions whose value changes without the events changing. What
-// depends on TimeZone alone is fine: it is frozen with the view.
-func (v *ViewPlan) check(body *ast.Select) error {
-	bad, pos := "", 0
+// checkCalls refuses functions whose value changes without the events changing.
+// What depends on TimeZone alone is fine: it is frozen with the view.
+func checkCalls(body *ast.Select) error {
+	var err error
 	ast.WalkExprs(body, func(x ast.Expr) bool {
-		if f, ok := x.(*ast.FuncCall); ok && bad == "" && changing[f.Name.Name] {
-			bad, pos = f.Name.Name, f.Position()
+		if f, ok := x.(*ast.FuncCall); ok && err == nil && changing[f.Name.Name] {
+			err = changes(f.Name.Name, f.Position())
 		}
-		return bad == ""
+		return err == nil
 	})
+	return err
+}
+
+// check is checkCalls for what only a bound expression shows.
+func (v *ViewPlan) check() error {
 	for _, e := range append(v.exprs(), v.Output...) {
-		if e != nil && bad == "" && e.Volatility() == expr.Volatile {
-			bad = e.String()
+		if e != nil && e.Volatility() == expr.Volatile {
+			return changes(e.String(), 0)
 		}
 	}
-	if bad == "" {
-		return nil
-	}
-	return sqlerr.New(sqlerr.InvalidObjectDefinition, "%s is not allowed in a continuous view, because its value changes over time", bad).
+	return nil
+}
+
+func changes(what string, pos int) error {
+	return sqlerr.New(sqlerr.InvalidObjectDefinition, "%s is not allowed in a continuous view, because its value changes over time", what).
 		WithHint("A view depends on its events alone. Use the event time, or call the function in the query that reads the view.").At(pos)
 }
 
@@ -200,7 +229,7 @@ var changing = map[string]bool{
 	"localtimestamp": true, "transaction_timestamp": true, "statement_timestamp": true, "clock_timestamp": true,
 	"timeofday": true, "current_user": true, "session_user": true, "user": true, "current_role": true,
 	"current_setting": true, "current_schema": true, "current_catalog": true, "current_database": true,
-	"random": true, "gen_random_uuid": true, "version": true, "pg_backend_pid": true,
+	"random": true, "pg_sleep": true, "gen_random_uuid": true, "version": true, "pg_backend_pid": true,
 }
 
 // viewScope reads a continuous view: its body over its own states.
@@ -219,7 +248,11 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 		return nil, sqlerr.From(err).InContext("continuous view %q", rel.Name)
 	}
 	b.streamDerived = true
-	r.node = overView(r.node, rel)
+	// The fold's literals are fixed where partitions compile it; here are HAVING's
+	// and those of the output.
+	if r.node, err = fixZone(overView(r.node, rel), rel.ContinuousView.TimeZone); err != nil {
+		return nil, sqlerr.From(err).InContext("continuous view %q", rel.Name)
+	}
 	for i := range r.cols {
 		if i < len(rel.Columns) {
 			r.cols[i].name = rel.Columns[i].Name

@@ -59,6 +59,7 @@ func (r *Reader) Feed(data []byte, b *types.Batch) error {
 		return err
 	}
 	if len(rest) > MaxLine {
+		r.line++ // the row that has begun
 		return r.context(sqlerr.New(sqlerr.ProgramLimitExceeded, "COPY row exceeds %d bytes", MaxLine), -1, nil)
 	}
 	r.carry = append(r.carry[:0], rest...) // rest may be the tail of carry itself
@@ -77,6 +78,7 @@ func (r *Reader) Finish(b *types.Batch) error {
 	r.carry = nil
 	rest, err := r.rows(last, b)
 	if err == nil && len(rest) > 0 {
+		r.line++ // the row that does not end
 		err = r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field"), -1, nil)
 	}
 	return err

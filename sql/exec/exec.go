@@ -80,6 +80,7 @@ type Rows struct {
 // first len(q.Output) columns.
 func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 	r := newRun(q, env)
+	r.state.ctx = ctx
 	root, err := r.open(ctx, q.Root)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,10 @@ func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 }
 
 // Next returns the next batch, or nil at the end.
-func (r *Rows) Next(ctx context.Context) (*types.Batch, error) { return r.root.Next(ctx) }
+func (r *Rows) Next(ctx context.Context) (*types.Batch, error) {
+	r.run.state.ctx = ctx
+	return r.root.Next(ctx)
+}
 
 // Close ends the statement.
 func (r *Rows) Close() error { return r.root.Close() }
@@ -123,6 +127,19 @@ type state struct {
 	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
+	ctx      context.Context //nolint:containedctx // of the call of Rows that runs: expressions that wait end with it
+}
+
+// wait is expr.Context.Wait.
+func (s *state) wait(d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-s.ctx.Done():
+		return cancelled(s.ctx)
+	}
 }
 
 func newRun(q *plan.Query, env *Env) *run {
@@ -143,9 +160,11 @@ func newRun(q *plan.Query, env *Env) *run {
 	if limit == 0 {
 		limit = DefaultMemoryLimit
 	}
-	return &run{env: env, ec: ec, state: &state{
+	st := &state{
 		memory: budget{limit: limit}, shared: map[int]*rowSet{}, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
-	}}
+	}
+	ec.Wait = st.wait
+	return &run{env: env, ec: ec, state: st}
 }
 
 // with returns a run whose parameters have other values at the slots.

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"time"
+
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -42,6 +44,7 @@ type castExpr struct {
 	arg      Expr
 	to       types.Type
 	explicit bool
+	literal  bool     // of an untyped literal
 	fn       castFunc // nil for a relabel
 	vec      kernel   // fast path, may be nil
 }
@@ -89,7 +92,7 @@ func castUnknown(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 			return e, nil
 		}
 		if needsContext(to.OID, x.Datum.Bytes) {
-			c := &castExpr{arg: &Const{Datum: types.Datum{Type: types.Of(types.Text), Bytes: x.Datum.Bytes}}, to: to, explicit: true}
+			c := &castExpr{arg: &Const{Datum: types.Datum{Type: types.Of(types.Text), Bytes: x.Datum.Bytes}}, to: to, explicit: true, literal: true}
 			var err error
 			c.fn, err = castFunction(types.Of(types.Text), to)
 			return c, err
@@ -137,6 +140,29 @@ func needsContext(t types.OID, text []byte) bool {
 		return arrayType || types.RelativeTime(text)
 	}
 	return false
+}
+
+// FixZone replaces the literals of e that are read in a time zone by what they
+// mean in loc. Those that depend on the clock too, such as 'today', stay.
+func FixZone(e Expr, loc *time.Location) Expr {
+	ec := &Context{Location: loc}
+	return Rewrite(e, func(x Expr) Expr {
+		c, ok := x.(*castExpr)
+		if !ok || !c.literal {
+			return x
+		}
+		text, ok := c.arg.(*Const)
+		zoned := c.to.OID == types.Timestamptz || c.to.OID == types.Timestamptz.ArrayOf()
+		if !ok || !zoned || types.RelativeTime(text.Datum.Bytes) {
+			return x
+		}
+		d, err := EvalConst(ec, c)
+		if err != nil {
+			return x
+		}
+		d.Type = c.to
+		return &Const{Datum: d}
+	})
 }
 
 // Type implements Expr.

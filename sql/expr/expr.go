@@ -50,6 +50,8 @@ type Context struct {
 	Setting func(name string) (value string, ok bool)
 	// Set changes a run-time setting for set_config(); nil refuses.
 	Set func(name, value string, local bool) error
+	// Wait waits for pg_sleep(), or fails when the statement is cancelled; nil refuses.
+	Wait func(d time.Duration) error
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
 }

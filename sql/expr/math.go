@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -62,6 +63,7 @@ func mathFunctions() []overload {
 		fn("random() float8", "random value in [0, 1)", func(*Context, []types.Datum) (types.Datum, error) {
 			return types.FloatDatum(rand.Float64()), nil
 		}).volatile(),
+		fn("pg_sleep(float8) void", "waits for some seconds", sleep).volatile(),
 		fn("pi() float8", "the constant π", func(*Context, []types.Datum) (types.Datum, error) {
 			return types.FloatDatum(math.Pi), nil
 		}),
@@ -249,4 +251,17 @@ func widthBucketNumeric(_ *Context, a []types.Datum) (types.Datum, error) {
 		b++
 	}
 	return checkInt(b, types.Of(types.Int4))
+}
+
+// sleep is pg_sleep: it ends early where the statement is cancelled.
+func sleep(ec *Context, a []types.Datum) (types.Datum, error) {
+	if ec.Wait == nil {
+		return types.Datum{}, sqlerr.New(sqlerr.FeatureNotSupported, "pg_sleep is not supported in this place")
+	}
+	const longest = 1 << 62
+	d := time.Duration(longest)
+	if ns := a[0].Float * float64(time.Second); ns < longest {
+		d = time.Duration(ns)
+	}
+	return types.Datum{Type: types.Of(types.Void)}, ec.Wait(d)
 }

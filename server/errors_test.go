@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tallydb/tallydb/server"
+	"github.com/tallydb/tallydb/server/servertest"
+	"github.com/tallydb/tallydb/storage"
+)
+
+// TestSleepEndsWithItsStatement: pg_sleep waits, and a timeout ends it.
+func TestSleepEndsWithItsStatement(t *testing.T) {
+	c := connect(t, startServer(t))
+	began := time.Now()
+	servertest.Exec(t, c, "SELECT pg_sleep(0.05)", "SELECT pg_sleep(-1)", "SELECT pg_sleep(NULL)")
+	if d := time.Since(began); d < 50*time.Millisecond {
+		t.Errorf("slept %s", d)
+	}
+	servertest.Exec(t, c, "SET statement_timeout = '50ms'")
+	servertest.ExpectCode(t, c, "57014", "SELECT pg_sleep(1000)")
+	servertest.ExpectCode(t, c, "57014", "SELECT pg_sleep('Infinity')")
+}
+
+// TestLockedDirectory: a second node says what is wrong and no more.
+func TestLockedDirectory(t *testing.T) {
+	dir := t.TempDir()
+	node, err := server.Open(server.Config{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, err = server.Open(server.Config{DataDir: dir})
+	if want := "data directory " + dir + " is in use by another process"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if !errors.Is(err, storage.ErrFenced) {
+		t.Errorf("%v is not %v", err, storage.ErrFenced)
+	}
+}
+
+// TestUnexpectedMessages: what the protocol does not expect is named as its
+// documentation does.
+func TestUnexpectedMessages(t *testing.T) {
+	addr := startServer(t)
+	r := newRaw(t, addr)
+	r.send('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}) // oid, no formats, no arguments, text result
+	if got := r.lastMessage(); got != "unexpected message FunctionCall" {
+		t.Errorf("%q", got)
+	}
+	r = newRaw(t, addr)
+	r.query("CREATE TABLE t (a int)")
+	r.until('Z')
+	r.query("COPY t FROM STDIN")
+	r.until('G')
+	r.query("SELECT 1")
+	if got := r.lastMessage(); got != "unexpected message Query during COPY from stdin" {
+		t.Errorf("%q", got)
+	}
+}
+
+// lastMessage reads to the end and returns the text of the last error.
+func (r *raw) lastMessage() string {
+	last := ""
+	for {
+		k, body, err := r.read()
+		if err != nil {
+			return last
+		}
+		if k == 'E' {
+			last = field(body, 'M')
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package pgwire_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tallydb/tallydb/server/pgwire"
+)
+
+// slow is a session whose statements run until they are cancelled.
+type slow struct {
+	pgwire.Session // what is not called
+	started        chan struct{}
+}
+
+func (s *slow) Open(context.Context, pgwire.Startup) (pgwire.Session, error) { return s, nil }
+func (s *slow) Parameters() [][2]string                                      { return nil }
+func (s *slow) TransactionStatus() byte                                      { return 'I' }
+func (s *slow) Close()                                                       {}
+
+func (s *slow) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
+	s.started <- struct{}{}
+	if sql == "COPY" {
+		in, err := w.CopyIn(1, pgwire.TextFormat)
+		for err == nil {
+			_, err = in.Next()
+		}
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// startSlow serves sessions that never end; stop ends the server without patience.
+func startSlow(t *testing.T) (s *slow, addr string, stop func()) {
+	t.Helper()
+	s = &slow{started: make(chan struct{}, 1)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- pgwire.NewServer(pgwire.Config{Backend: s}).Serve(ctx, l, time.Millisecond) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, l.Addr().String(), cancel
+}
+
+// TestShutdownCancelsStatements: a statement that outlives the drain ends with
+// 57P01, not with a connection that is cut.
+func TestShutdownCancelsStatements(t *testing.T) {
+	for _, sql := range []string{"SELECT", "COPY"} {
+		t.Run(sql, func(t *testing.T) {
+			s, addr, stop := startSlow(t)
+			c, err := pgx.Connect(t.Context(), "postgres://tally@"+addr+"/tally?sslmode=disable")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = c.Close(context.Background()) }()
+			c.PgConn().Frontend().Send(&pgproto3.Query{String: sql})
+			if err := c.PgConn().Frontend().Flush(); err != nil {
+				t.Fatal(err)
+			}
+			<-s.started
+			stop()
+			for {
+				m, err := c.PgConn().ReceiveMessage(t.Context())
+				var pe *pgconn.PgError
+				if errors.As(err, &pe) {
+					if pe.Code != "57P01" || pe.Severity != "FATAL" {
+						t.Errorf("%s %s", pe.Severity, pe.Code)
+					}
+					return
+				}
+				if e, ok := m.(*pgproto3.ErrorResponse); ok {
+					if e.Code != "57P01" || e.Severity != "FATAL" {
+						t.Errorf("%s %s", e.Severity, e.Code)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
