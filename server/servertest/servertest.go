@@ -26,7 +26,7 @@ import (
 )
 
 // Patience bounds every wait for a condition.
-const Patience = 20 * time.Second
+const Patience = 60 * time.Second
 
 // Epoch is what a Clock shows at first.
 var Epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
