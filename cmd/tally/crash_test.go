@@ -99,3 +99,31 @@ func TestL10SecondProcessIsRefused(t *testing.T) {
 		t.Errorf("the first process ended with %v", err)
 	}
 }
+
+// TestStatementMemoryFlag: a budget that a vector cannot address is refused, and
+// one that is taken is the statements'.
+func TestStatementMemoryFlag(t *testing.T) {
+	ctx := t.Context()
+	for _, mib := range []string{"0", "4096"} {
+		if c, err := startChild(ctx, t.TempDir(), "--statement-memory", mib); err == nil {
+			c.kill()
+			t.Errorf("--statement-memory %s: the server started", mib)
+		}
+	}
+	s, err := startChild(ctx, t.TempDir(), "--statement-memory", "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.kill()
+	c, err := s.connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Exec(ctx, "SELECT g FROM generate_series(1, 1000000) g ORDER BY g")
+	if err == nil || !strings.Contains(err.Error(), "53200") {
+		t.Errorf("got %v, want SQLSTATE 53200", err)
+	}
+	if err := c.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
