@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/tallydb/tallydb/server"
 	"github.com/tallydb/tallydb/server/servertest"
 	"github.com/tallydb/tallydb/storage"
@@ -75,5 +78,30 @@ func (r *raw) lastMessage() string {
 		if k == 'E' {
 			last = field(body, 'M')
 		}
+	}
+}
+
+// TestNarrowDedupKeyIsTold: where events are routed by something else than their
+// dedup key, CREATE STREAM says what a duplicate is.
+func TestNarrowDedupKeyIsTold(t *testing.T) {
+	cfg, err := pgx.ParseConfig(url(startServer(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notices []string
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Severity+": "+n.Message) }
+	c, err := pgx.ConnectConfig(limited(t), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(limited(t)) }()
+	servertest.Exec(t, c, "CREATE STREAM same (a int, b int) WITH (dedup_key = 'a,b', partition_key = 'b')", "CREATE STREAM none (a int, b int) WITH (dedup_key = 'a')")
+	if len(notices) > 0 {
+		t.Error(notices)
+	}
+	servertest.Exec(t, c, "CREATE STREAM apart (a int, b int) WITH (dedup_key = 'a', partition_key = 'b')")
+	want := `NOTICE: events of stream "apart" are duplicates only where dedup_key and partition_key are both the same`
+	if len(notices) != 1 || notices[0] != want {
+		t.Errorf("got %q, want %q", notices, want)
 	}
 }

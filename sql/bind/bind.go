@@ -81,6 +81,7 @@ type binder struct {
 	maxParam      int
 	slots         int
 	nextShared    int
+	sizes         map[int]int // of the shared plans, by number
 	depth         int
 	relations     []plan.RelationVersion
 	used          map[id.Relation]bool
@@ -94,7 +95,7 @@ type binder struct {
 }
 
 func newBinder(env *Env, params []types.Type, base int) *binder {
-	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
+	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
 }
 
 func (b *binder) use(r *catalog.Relation) {

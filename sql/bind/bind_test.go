@@ -122,6 +122,13 @@ func TestManySiblings(t *testing.T) {
 			t.Errorf("%s: type %s", name, got)
 		}
 	}
+	twice := "WITH c0 AS (SELECT 1 AS a)"
+	for i := range 60 {
+		twice += fmt.Sprintf(", c%d AS (SELECT x.a FROM c%d x JOIN c%d y USING (a))", i+1, i, i)
+	}
+	if _, err := bind.Bind(bindtest.Env(), mustParse(t, twice+" SELECT * FROM c60 x, c60 y"), nil); sqlerr.CodeOf(err) != sqlerr.StatementTooComplex {
+		t.Errorf("doubled plans: %v", err)
+	}
 	deep := strings.Repeat("SELECT * FROM (", 70) + "SELECT 1" + strings.Repeat(") x", 70)
 	if _, err := bind.Bind(bindtest.Env(), mustParse(t, deep), nil); sqlerr.CodeOf(err) != sqlerr.StatementTooComplex {
 		t.Errorf("nested queries: %v", err)

@@ -106,8 +106,28 @@ func (b *binder) cteResult(c *cte) (*result, error) {
 		return r, err
 	}
 	b.nextShared++
+	if b.sizes[b.nextShared] = b.planSize(r.node); b.sizes[b.nextShared] > maxShared {
+		return nil, sqlerr.New(sqlerr.StatementTooComplex, "WITH query %q reads others so often that its plan has more than %d operators", c.def.Name, maxShared).At(c.def.Position())
+	}
 	c.shared = &result{node: &plan.Shared{Name: c.def.Name, ID: b.nextShared, Child: r.node}, cols: r.cols}
 	return c.shared, nil
+}
+
+// maxShared limits the plan of a common table expression that is read several
+// times, where those that it reads count as often as they are read: whatever
+// walks the plan does so too, and each that reads the one before it twice
+// doubles it.
+const maxShared = 1 << 17
+
+func (b *binder) planSize(n plan.Node) int {
+	if s, ok := n.(*plan.Shared); ok {
+		return b.sizes[s.ID]
+	}
+	size := 1
+	for _, c := range n.Children() {
+		size += b.planSize(c)
+	}
+	return size
 }
 
 // correlated reports whether a plan reads parameters that an Apply sets.
