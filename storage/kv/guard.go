@@ -2,6 +2,7 @@ package kv
 
 import (
 	"path"
+	"strings"
 	"sync/atomic"
 
 	pebblevfs "github.com/cockroachdb/pebble/v2/vfs"
@@ -19,7 +20,11 @@ type guardFS struct {
 	armed atomic.Bool // the store is open: until then errors go to Pebble
 }
 
-func isLog(name string) bool { return path.Ext(name) == ".log" }
+// isLog reports whether a file is a log: of changes, or of the store's versions,
+// which Pebble writes with its lock released too.
+func isLog(name string) bool {
+	return path.Ext(name) == ".log" || strings.HasPrefix(path.Base(name), "MANIFEST-")
+}
 
 // stop ends the goroutine's part in the store if err is one.
 func (g *guardFS) stop(err error) error {
