@@ -48,7 +48,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 		}
 	}
 	s := &Store{broken: make(chan struct{})}
-	s.guard = &guardFS{FS: orDefault(cfg.FS, vfs.OS()), fail: func(err error) { s.fail(err) }}
+	s.guard = &guardFS{FS: orDefault(cfg.FS, vfs.OS()), fail: func(err error) { _ = s.fail(err) }} // whoever waits learns of it from the store
 	cache := pebble.NewCache(orDefault(cfg.CacheBytes, 64<<20))
 	defer cache.Unref()
 	opts := &pebble.Options{
@@ -76,7 +76,7 @@ func checkSpace(fs vfs.FS, dir string) error {
 	if err != nil {
 		usage, err = fs.GetDiskUsage(fs.PathDir(dir))
 	}
-	if err != nil || usage.AvailBytes >= MinFree {
+	if known := err == nil; !known || usage.AvailBytes >= MinFree {
 		return nil
 	}
 	return sqlerr.New(sqlerr.DiskFull, "the disk of %s is full: %d KiB are free, %d MiB are needed to start", dir, usage.AvailBytes>>10, MinFree>>20)
@@ -102,7 +102,7 @@ func classify(err error) error {
 // before. A store that failed leaves its files to the end of the process: Pebble
 // holds its locks for good then.
 func (s *Store) Close() error {
-	if s.Failed() != nil {
+	if failed := s.Failed() != nil; failed {
 		return nil
 	}
 	s.guard.armed.Store(false)

@@ -1,14 +1,11 @@
 package ingest
 
 import (
-	"errors"
 	"math"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
-
-func errorAs(err error, target **sqlerr.Error) bool { return errors.As(err, target) }
 
 // validate checks the rules of the stream and returns the rows that keep them.
 func (a *Appender) validate(b *types.Batch) (*types.Batch, error) {
