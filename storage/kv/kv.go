@@ -102,8 +102,10 @@ func classify(err error) error {
 // before. A store that failed leaves its files to the end of the process: Pebble
 // holds its locks for good then.
 func (s *Store) Close() error {
-	if failed := s.Failed() != nil; failed {
+	select {
+	case <-s.broken:
 		return nil
+	default:
 	}
 	s.guard.armed.Store(false)
 	return s.db.Close()
