@@ -69,8 +69,10 @@ func (d *demo) charterWithheld(ctx context.Context) error {
 			return err
 		}
 		rows, err := d.table(ctx, "SELECT letter, n, _status, _coverage, _parts_done, _parts_expected FROM tally")
-		if err != nil {
-			return err
+		if state, other := sqlState(err); other != nil {
+			return other
+		} else if state == "TY001" { // all letters are in the partition that is withheld
+			rows = rows[:1]
 		}
 		labelled := 0
 		for _, r := range rows[1:] {
