@@ -176,9 +176,6 @@ func (s *liveStream) admit(log ingestlog.Log, maxLag int64) func(context.Context
 // Wait returns the first error that ended a worker, or nil after Close.
 func (m *Manager) Wait() error { return m.group.Wait() }
 
-// Done is closed when a worker failed or the manager was closed.
-func (m *Manager) Done() <-chan struct{} { return m.ctx.Done() }
-
 // Close checkpoints and ends all workers.
 func (m *Manager) Close() error {
 	m.stop()

@@ -113,15 +113,6 @@ func (r *Result) Partial() bool {
 	return false
 }
 
-// Coverage returns the least coverage over the relations, 1 if there are none.
-func (r *Result) Coverage() float64 {
-	share := 1.0
-	for _, rel := range r.Relations() {
-		share = min(share, rel.Share())
-	}
-	return share
-}
-
 // Verdict decides what a statement does with its result so far. labelled says
 // that a returned row says in an unmodified _status that it is partial, shown
 // that the result has that column. A warning comes before the rows; an error

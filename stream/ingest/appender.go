@@ -177,9 +177,6 @@ func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
 // Stream returns the stream that rows go to.
 func (a *Appender) Stream() *catalog.Relation { return a.stream.Relation }
 
-// Buffered returns the bytes that wait for Commit.
-func (a *Appender) Buffered() int { return a.bytes }
-
 // Add takes the rows of a batch, whose columns are the stream's. It keeps
 // nothing of b. A row that breaks a rule of the stream is an error, or is filed
 // if the stream says on_bad_row = reject.

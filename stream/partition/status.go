@@ -111,10 +111,3 @@ func (w *Worker) Pulse() Pulse {
 		Quietest: w.status.quietest, OpenWindows: w.status.open, Offline: w.offline.Load(),
 	}
 }
-
-// Counters returns the event counts.
-func (w *Worker) Counters() Counters {
-	w.status.mu.Lock()
-	defer w.status.mu.Unlock()
-	return w.status.counters
-}
