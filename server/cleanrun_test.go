@@ -138,7 +138,7 @@ func portable(a *partition.FoldAnswer) []string {
 	for _, i := range order {
 		row := fmt.Sprintf("%d %x", a.Groups.Windows[i], a.Groups.Keys.At(i))
 		for _, s := range a.Groups.States {
-			row += fmt.Sprintf(" %x", s.At(i))
+			row += fmt.Sprintf(" %x", s.Append(nil, uint32(i)))
 		}
 		out = append(out, row)
 	}

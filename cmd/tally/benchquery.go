@@ -38,6 +38,7 @@ func benchQueryCommand() *cobra.Command {
 	f.Float64Var(&b.rate, "rate", 800_000, "events a second to ingest meanwhile")
 	f.IntVar(&b.ingest.partitions, "partitions", 8, "partitions of the stream")
 	f.IntVar(&b.ingest.workload.groups, "groups", 1000, "distinct group keys")
+	f.StringVar(&b.ingest.profile, "cpuprofile", "", "write a CPU profile of the server to this file")
 	return cmd
 }
 
@@ -64,6 +65,10 @@ func (b *queryBench) measure(ctx context.Context, out io.Writer, server *child) 
 		if _, err := setup.Exec(ctx, sql); err != nil {
 			return err
 		}
+	}
+	stopProfile, err := startProfile(ctx, server, b.ingest.profile)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.seconds*float64(time.Second)))
 	defer cancel()
@@ -103,7 +108,7 @@ func (b *queryBench) measure(ctx context.Context, out io.Writer, server *child) 
 		b.clients, b.ingest.workload.groups, b.ingest.partitions, most, float64(sent.Load())/took.Seconds()/1e6)
 	fmt.Fprintf(out, "tally: %d queries, %.0f/s; p50 %v p99 %v; largest _staleness_ms %d\n",
 		len(all), float64(len(all))/took.Seconds(), quantile(all, 0.5), quantile(all, 0.99), stale)
-	return nil
+	return stopProfile()
 }
 
 // feed makes and sends events at a rate.

@@ -146,7 +146,7 @@ func (e *Executor) foldLog(ctx context.Context, w *partition.Worker, t Target, r
 	if err != nil {
 		return nil, err
 	}
-	groups := state.NewGroups(len(req.Fold.States))
+	groups := program.NewGroups(req.NeededStates)
 	if err := sink.selectInto(groups, req); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *arenas) selectInto(out *state.Groups, req FoldRequest) error {
 		if start < req.WindowFrom || start > req.WindowTo {
 			continue
 		}
-		sel := partition.NewSelector(req.Fold, s.program.Assigner(), admitKeys(req), req.NeededStates)
+		sel := partition.NewSelector(req.Fold, s.program.Assigner(), admitKeys(req))
 		if err := sel.AddArena(out, a); err != nil {
 			return err
 		}

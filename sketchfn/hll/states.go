@@ -221,6 +221,12 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 		s.mergeRegisters(dst, o.dense.Block(0, from.ref))
 		return nil
 	}
+	if to := &s.slots[dst]; to.class == emptyClass && from.class >= tableClass {
+		*to = from
+		to.ref = s.tables.Alloc(int(from.class - tableClass))
+		copy(s.tables.Block(int(to.class-tableClass), to.ref), o.tables.Block(int(from.class-tableClass), from.ref))
+		return nil
+	}
 	s.addCoupons(dst, o.coupons(from))
 	return nil
 }

@@ -70,6 +70,12 @@ func (p *Program) NewArena(w eventtime.Window) *state.Arena {
 	return state.NewArena(w, p.specs, p.aggConfig)
 }
 
+// NewGroups returns an empty set of groups of this fold with the needed states;
+// nil needs all.
+func (p *Program) NewGroups(needed []bool) *state.Groups {
+	return state.NewGroups(p.specs, needed, p.aggConfig)
+}
+
 // Assigner returns the fold's window assigner.
 func (p *Program) Assigner() window.Assigner { return p.assigner }
 

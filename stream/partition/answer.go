@@ -60,7 +60,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 		for start, n := range v.degraded {
 			out.Degraded[start] = n
 		}
-		out.Groups = state.NewGroups(len(v.fold.States))
+		out.Groups = v.program.NewGroups(req.Needed)
 		inMemory = map[eventtime.Time]bool{}
 		for start, a := range v.arenas {
 			inMemory[start] = true
@@ -86,7 +86,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 }
 
 func (v *view) selector(req FoldRequest) *Selector {
-	return NewSelector(v.fold, v.program.Assigner(), req.Admit, req.Needed)
+	return NewSelector(v.fold, v.program.Assigner(), req.Admit)
 }
 
 // addStored adds the groups of windows that are not in memory.

@@ -8,22 +8,20 @@ import (
 	"github.com/tallydb/tallydb/stream/window"
 )
 
-// Selector chooses groups by their keys and copies their portable states.
+// Selector chooses groups by their keys and copies their states.
 type Selector struct {
 	fold     *plan.Fold
 	assigner window.Assigner
 	admit    func(*types.Batch) ([]int32, error)
-	needed   []bool
 	schema   *types.Schema // window columns and keys
 	windowed int           // window columns: 0 or 2
 }
 
-// NewSelector returns a selector for groups of a fold. admit and needed are as in
-// FoldRequest.
-func NewSelector(f *plan.Fold, a window.Assigner, admit func(*types.Batch) ([]int32, error), needed []bool) *Selector {
+// NewSelector returns a selector for groups of a fold. admit is as in FoldRequest.
+func NewSelector(f *plan.Fold, a window.Assigner, admit func(*types.Batch) ([]int32, error)) *Selector {
 	l := f.Layout()
 	return &Selector{
-		fold: f, assigner: a, admit: admit, needed: needed,
+		fold: f, assigner: a, admit: admit,
 		schema: &types.Schema{Columns: l.Schema.Columns[:l.Aggs]}, windowed: l.Keys,
 	}
 }
@@ -49,10 +47,7 @@ func (s *Selector) addKey(b *types.Batch, w eventtime.Window, key []byte) error 
 // AddArena adds the admitted groups of a window in memory.
 func (s *Selector) AddArena(out *state.Groups, a *state.Arena) error {
 	if s.admit == nil {
-		for g := range a.Groups() {
-			out.AddFrom(a, g, s.needed)
-		}
-		return nil
+		return out.AddArena(a, nil)
 	}
 	b := s.keyBatch()
 	for g := range a.Groups() {
@@ -61,13 +56,10 @@ func (s *Selector) AddArena(out *state.Groups, a *state.Arena) error {
 		}
 	}
 	sel, err := s.admit(b)
-	if err != nil {
+	if err != nil || len(sel) == 0 {
 		return err
 	}
-	for _, g := range sel {
-		out.AddFrom(a, int(g), s.needed)
-	}
-	return nil
+	return out.AddArena(a, sel)
 }
 
 // AddChunk adds the admitted groups of a stored chunk.
@@ -92,9 +84,9 @@ func (s *Selector) AddChunk(out *state.Groups, start eventtime.Time, chunk []byt
 			next++
 		}
 		n++
-		if take {
-			out.Add(start, g, s.needed)
+		if !take {
+			return nil
 		}
-		return nil
+		return out.AddStored(start, g)
 	})
 }

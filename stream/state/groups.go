@@ -1,14 +1,18 @@
 package state
 
-import "github.com/tallydb/tallydb/stream/eventtime"
+import (
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/stream/eventtime"
+)
 
-// Groups is a set of (window, group) with portable states, as columns: what a
-// partition answers and what crosses nodes.
+// Groups is a set of (window, group) with their states, as columns: what a
+// partition answers. It shares nothing with where they were copied from, and is
+// used by one goroutine at a time.
 type Groups struct {
 	Windows []eventtime.Time // start of each group's window
 	Hashes  []uint64
 	Keys    ByteColumn
-	States  []ByteColumn // by kept aggregate; empty values where not needed
+	States  []agg.States // by kept aggregate; nil where not needed
 }
 
 // ByteColumn is a column of byte strings.
@@ -22,11 +26,14 @@ func (c *ByteColumn) At(i int) []byte { return c.Data[c.Offsets[i]:c.Offsets[i+1
 
 func (c *ByteColumn) end() { c.Offsets = append(c.Offsets, uint32(len(c.Data))) }
 
-// NewGroups returns an empty set with this number of kept aggregates.
-func NewGroups(states int) *Groups {
-	g := &Groups{Keys: ByteColumn{Offsets: []uint32{0}}, States: make([]ByteColumn, states)}
-	for i := range g.States {
-		g.States[i].Offsets = []uint32{0}
+// NewGroups returns an empty set that holds the needed ones of these states; nil
+// needs all.
+func NewGroups(specs []agg.StateSpec, needed []bool, cfg agg.Config) *Groups {
+	g := &Groups{Keys: ByteColumn{Offsets: []uint32{0}}, States: make([]agg.States, len(specs))}
+	for i, s := range specs {
+		if needed == nil || needed[i] {
+			g.States[i] = s.New(cfg)
+		}
 	}
 	return g
 }
@@ -34,39 +41,65 @@ func NewGroups(states int) *Groups {
 // Len returns the number of groups.
 func (g *Groups) Len() int { return len(g.Windows) }
 
-// Add adds a stored group.
-func (g *Groups) Add(window eventtime.Time, from *Group, needed []bool) {
+// Add adds a group and returns its number. Call Grow before its states are used.
+func (g *Groups) Add(window eventtime.Time, hash uint64, key []byte) int {
 	g.Windows = append(g.Windows, window)
-	g.Hashes = append(g.Hashes, from.Hash)
-	g.Keys.Data = append(g.Keys.Data, from.Key...)
+	g.Hashes = append(g.Hashes, hash)
+	g.Keys.Data = append(g.Keys.Data, key...)
 	g.Keys.end()
-	for i := range g.States {
-		if needed == nil || needed[i] {
-			g.States[i].Data = append(g.States[i].Data, from.States[i]...)
+	return len(g.Windows) - 1
+}
+
+// Grow makes the states of all groups exist.
+func (g *Groups) Grow() {
+	for _, s := range g.States {
+		if s != nil {
+			s.Grow(g.Len())
 		}
-		g.States[i].end()
 	}
 }
 
-// AddFrom adds a group of an arena.
-func (g *Groups) AddFrom(a *Arena, group int, needed []bool) {
-	g.Windows = append(g.Windows, a.Window.Start)
-	g.Hashes = append(g.Hashes, a.hashes[group])
-	g.Keys.Data = append(g.Keys.Data, a.Key(group)...)
-	g.Keys.end()
-	for i := range g.States {
-		if needed == nil || needed[i] {
-			g.States[i].Data = a.States[i].Append(g.States[i].Data, uint32(group))
+// AddStored adds a stored group. The error is that its states are corrupt.
+func (g *Groups) AddStored(window eventtime.Time, from *Group) error {
+	n := g.Add(window, from.Hash, from.Key)
+	g.Grow()
+	for i, s := range g.States {
+		if s == nil {
+			continue
 		}
-		g.States[i].end()
+		if err := s.Merge(uint32(n), from.States[i]); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-// MemoryBytes returns the bytes held.
-func (g *Groups) MemoryBytes() int64 {
-	n := 8*cap(g.Windows) + 8*cap(g.Hashes) + cap(g.Keys.Data) + 4*cap(g.Keys.Offsets)
-	for i := range g.States {
-		n += cap(g.States[i].Data) + 4*cap(g.States[i].Offsets)
+// AddArena adds the chosen groups of an arena; nil chooses all.
+func (g *Groups) AddArena(a *Arena, chosen []int32) error {
+	n := g.Len()
+	if chosen == nil {
+		for group := range a.Groups() {
+			g.Add(a.Window.Start, a.hashes[group], a.Key(group))
+		}
+	} else {
+		for _, group := range chosen {
+			g.Add(a.Window.Start, a.hashes[group], a.Key(int(group)))
+		}
 	}
-	return int64(n)
+	g.Grow()
+	for i, s := range g.States {
+		if s == nil {
+			continue
+		}
+		for to := n; to < g.Len(); to++ {
+			from := to - n
+			if chosen != nil {
+				from = int(chosen[from])
+			}
+			if err := s.MergeFrom(uint32(to), a.States[i], uint32(from)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

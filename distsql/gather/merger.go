@@ -1,0 +1,114 @@
+package gather
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tallydb/tallydb/distsql/fragment"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/state"
+)
+
+// merger merges partials. A partial whose groups are all new is kept as it is,
+// which is each of them where GROUP BY contains the routing key; the groups of
+// others are merged into those that are there, or copied.
+type merger struct {
+	s      *Statement
+	scan   *plan.FoldScan
+	gate   *gate
+	parts  []*state.Groups // the first holds what was copied
+	index  *state.Arena    // (window, key) → number of a group; holds no states
+	places []place         // by number of a group
+	// degraded counts the rows that failed, by window start.
+	degraded map[eventtime.Time]int64
+	numbers  []uint32
+	key      []byte
+}
+
+// place is where a group is.
+type place struct{ part, group uint32 }
+
+// newMerger returns a merger without partials.
+func newMerger(s *Statement, scan *plan.FoldScan, needed []bool, g *gate) *merger {
+	f := scan.Fold
+	specs := make([]agg.StateSpec, len(f.States))
+	for i, st := range f.States {
+		specs[i] = st.Spec
+	}
+	copied := state.NewGroups(specs, needed, agg.Config{Seed: f.Stream.Stream.Seed.Derive("aggregate")})
+	m := &merger{
+		s: s, scan: scan, gate: g, parts: []*state.Groups{copied},
+		index: state.NewArena(eventtime.Global, nil, agg.Config{}), degraded: map[eventtime.Time]int64{},
+	}
+	if f.Window.Kind == plan.NoWindow && len(f.Keys) == 0 { // a total exists before the first event
+		m.find(eventtime.Min, 0, nil)
+		m.places = append(m.places, place{0, uint32(copied.Add(eventtime.Min, 0, nil))})
+		copied.Grow()
+	}
+	return m
+}
+
+// find returns the number of the group of a window and key. added says that it
+// has no place yet.
+func (m *merger) find(w eventtime.Time, hash uint64, key []byte) (number uint32, added bool) {
+	m.key = binary.BigEndian.AppendUint64(m.key[:0], uint64(w))
+	m.key = append(m.key, key...)
+	if len(key) == 0 {
+		hash = 0
+	}
+	return m.index.Find(keyhash.Finalise(hash^uint64(w), keyhash.UseGroup), m.key)
+}
+
+// merge takes a partial, which is the merger's from now on.
+func (m *merger) merge(p *fragment.Partial) error {
+	for start, n := range p.Degraded {
+		m.degraded[start] += n
+	}
+	in, before := p.Groups, len(m.places)
+	m.numbers = m.numbers[:0]
+	for i := range in.Len() {
+		number, _ := m.find(in.Windows[i], in.Hashes[i], in.Keys.At(i))
+		m.numbers = append(m.numbers, number)
+	}
+	if m.index.Groups() == before+in.Len() {
+		for i := range in.Len() {
+			m.places = append(m.places, place{uint32(len(m.parts)), uint32(i)})
+		}
+		m.parts = append(m.parts, in)
+		return nil
+	}
+	for i, number := range m.numbers {
+		if int(number) == len(m.places) {
+			m.places = append(m.places, place{0, uint32(m.parts[0].Add(in.Windows[i], in.Hashes[i], in.Keys.At(i)))})
+		}
+	}
+	m.parts[0].Grow()
+	for st, from := range in.States {
+		if from == nil {
+			continue
+		}
+		for i, number := range m.numbers {
+			at := m.places[number]
+			if err := m.parts[at.part].States[st].MergeFrom(at.group, from, uint32(i)); err != nil {
+				return fmt.Errorf("merge partition %d: %w", p.Partition, err)
+			}
+		}
+	}
+	return nil
+}
+
+// groups returns the number of groups.
+func (m *merger) groups() int { return len(m.places) }
+
+// windows returns the window start of each group, in the order of the rows: part
+// by part.
+func (m *merger) windows() []eventtime.Time {
+	out := make([]eventtime.Time, 0, m.groups())
+	for _, p := range m.parts {
+		out = append(out, p.Windows...)
+	}
+	return out
+}
