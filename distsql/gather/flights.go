@@ -2,7 +2,6 @@ package gather
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -113,8 +112,10 @@ func (f *Flights) land(key string, fl *flight, batch *types.Batch, coverage *env
 	close(fl.done)
 }
 
-// flightKey identifies what a scan asks; ok is false if its answer is the
-// statement's alone: of an ad-hoc fold, or of a filter that reads the clock.
+// flightKey identifies what a scan asks, with the values of parameters and of what
+// else is fixed for the statement, such as now(); ok is false if its answer is the
+// statement's alone: of an ad-hoc fold, or of a filter whose meaning for a row
+// depends on more than the row, such as age().
 func (s *Statement) flightKey(scan *plan.FoldScan, ec *expr.Context) (key string, ok bool) {
 	if s.flights == nil || scan.View == nil {
 		return "", false
@@ -126,18 +127,11 @@ func (s *Statement) flightKey(scan *plan.FoldScan, ec *expr.Context) (key string
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d/%v/%v/%x/%d", scan.View.ID, scan.View.Version, scan.Needed, scan.Columns, math.Float64bits(s.settings.Confidence), s.settings.ReadWait)
 	for _, e := range exprs {
+		e = expr.FoldStable(e, ec)
 		if e.Volatility() != expr.Immutable {
 			return "", false
 		}
 		fmt.Fprintf(&b, "/%s", e)
-	}
-	if len(exprs) > 0 {
-		var params []byte
-		for _, p := range ec.Params {
-			params = binary.BigEndian.AppendUint32(params, uint32(p.Type.OID))
-			params = types.AppendDatumKey(params, p)
-		}
-		fmt.Fprintf(&b, "/%x/%v", params, ec.Location)
 	}
 	return b.String(), true
 }

@@ -39,43 +39,38 @@ type shard struct {
 // its arrays, so it costs the garbage collector nothing.
 type Table struct {
 	shards [shards]shard
-	fresh  freshList
+	fresh  Fresh
+	spare  [][]entry // empty blocks, to be used again
+	live   []entry   // scratch memory of rebuild
 }
 
-// freshBlock is the number of entries in a block of a freshList.
+// freshBlock is the number of entries in a block of Fresh.
 const freshBlock = 8192
 
-// freshList holds what was added since the last TakeFresh, for the checkpoint,
-// in blocks that are used again, so that it never copies what it holds.
-type freshList struct {
+// Fresh is what was added to a table between two checkpoints, in blocks, so that
+// it never copies what it holds.
+type Fresh struct {
 	blocks [][]entry
-	used   int // blocks in use
 	count  int
 }
 
-func (f *freshList) add(e entry) {
-	if f.used == 0 || len(f.blocks[f.used-1]) == freshBlock {
-		if f.used == len(f.blocks) {
-			f.blocks = append(f.blocks, make([]entry, 0, min(freshBlock, 64+f.count)))
+// addFresh notes that an entry is new.
+func (t *Table) addFresh(e entry) {
+	f := &t.fresh
+	if n := len(f.blocks); n == 0 || len(f.blocks[n-1]) == freshBlock {
+		block := make([]entry, 0, min(freshBlock, 64+f.count))
+		if n := len(t.spare); n > 0 {
+			block, t.spare = t.spare[n-1], t.spare[:n-1]
 		}
-		f.used++
+		f.blocks = append(f.blocks, block)
 	}
-	f.blocks[f.used-1] = append(f.blocks[f.used-1], e)
+	last := &f.blocks[len(f.blocks)-1]
+	*last = append(*last, e)
 	f.count++
 }
 
 // keepBlocks bounds the blocks kept for use after a checkpoint.
 const keepBlocks = 64
-
-func (f *freshList) reset() {
-	if len(f.blocks) > keepBlocks {
-		f.blocks = f.blocks[:keepBlocks:keepBlocks]
-	}
-	for i := range f.blocks {
-		f.blocks[i] = f.blocks[i][:0]
-	}
-	f.used, f.count = 0, 0
-}
 
 // New returns an empty table.
 func New() *Table { return &Table{} }
@@ -85,7 +80,7 @@ func New() *Table { return &Table{} }
 func (t *Table) Add(d routing.Digest, expiry eventtime.Time, now eventtime.Watermark) bool {
 	s := &t.shards[d.Hi>>58]
 	if 4*(s.used+1) > 3*len(s.slots) {
-		s.grow(now)
+		s.rebuild(now, &t.live)
 	}
 	mask := uint64(len(s.slots) - 1)
 	for i := d.Lo & mask; ; i = (i + 1) & mask {
@@ -96,12 +91,12 @@ func (t *Table) Add(d routing.Digest, expiry eventtime.Time, now eventtime.Water
 				return false
 			}
 			e.expiry = expiry
-			t.fresh.add(*e)
+			t.addFresh(*e)
 			return true
 		case e.digest == routing.Digest{}:
 			*e = entry{d, expiry}
 			s.used++
-			t.fresh.add(*e)
+			t.addFresh(*e)
 			return true
 		}
 	}
@@ -124,31 +119,34 @@ func (t *Table) Touch(digests []routing.Digest) uint64 {
 	return sum
 }
 
-// grow rebuilds the shard without expired entries, larger if those that remain need it.
-func (s *shard) grow(now eventtime.Watermark) {
-	live := 0
+// rebuild makes room: without expired entries, and larger if those that remain
+// need it. A table whose ids come and go at one rate stays in the memory that it
+// has. live is scratch memory.
+func (s *shard) rebuild(now eventtime.Watermark, live *[]entry) {
+	kept := (*live)[:0]
 	for i := range s.slots {
 		if s.slots[i].digest != (routing.Digest{}) && !now.Passed(s.slots[i].expiry) {
-			live++
+			kept = append(kept, s.slots[i])
 		}
 	}
+	*live = kept
 	size := max(16, len(s.slots))
-	for 2*(live+1) > size {
+	for 2*(len(kept)+1) > size {
 		size *= 2
 	}
-	old := s.slots
-	s.slots = make([]entry, size)
-	s.used = live
+	if size == len(s.slots) {
+		clear(s.slots)
+	} else {
+		s.slots = make([]entry, size)
+	}
+	s.used = len(kept)
 	mask := uint64(size - 1)
-	for i := range old {
-		if old[i].digest == (routing.Digest{}) || now.Passed(old[i].expiry) {
-			continue
-		}
-		j := old[i].digest.Lo & mask
+	for i := range kept {
+		j := kept[i].digest.Lo & mask
 		for s.slots[j].digest != (routing.Digest{}) {
 			j = (j + 1) & mask
 		}
-		s.slots[j] = old[i]
+		s.slots[j] = kept[i]
 	}
 }
 
@@ -163,11 +161,17 @@ func (t *Table) Len() int {
 
 // MemoryBytes returns the bytes held.
 func (t *Table) MemoryBytes() int64 {
-	n := len(t.fresh.blocks) * freshBlock
+	n := cap(t.live)
+	for _, block := range t.fresh.blocks {
+		n += cap(block)
+	}
+	for _, block := range t.spare {
+		n += cap(block)
+	}
 	for i := range t.shards {
 		n += len(t.shards[i].slots)
 	}
-	return int64(n) * 24
+	return int64(n) * entryBytes
 }
 
 const (
@@ -175,29 +179,42 @@ const (
 	entryBytes   = 24
 )
 
-// FreshBytes returns the size of what TakeFresh would give.
-func (t *Table) FreshBytes() int { return entryBytes * t.fresh.count }
+// TakeFresh returns what was added since the last call.
+func (t *Table) TakeFresh() *Fresh {
+	f := t.fresh
+	t.fresh = Fresh{}
+	return &f
+}
 
-// TakeFresh calls fn with the portable form of what was added since the last
-// call, in chunks, and the latest expiry in each, after which it can be deleted.
-// A chunk is valid during the call only.
-func (t *Table) TakeFresh(fn func(chunk []byte, latest eventtime.Time) error) error {
-	chunk := make([]byte, 0, 1+entryBytes*min(freshBlock, t.fresh.count))
-	for _, block := range t.fresh.blocks[:t.fresh.used] {
-		chunk = append(chunk[:0], codecVersion)
-		latest := eventtime.Min
-		for _, e := range block {
-			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Lo)
-			chunk = binary.LittleEndian.AppendUint64(chunk, e.digest.Hi)
-			chunk = binary.LittleEndian.AppendUint64(chunk, uint64(e.expiry))
-			latest = max(latest, e.expiry)
+// Recycle takes back what TakeFresh returned, when nobody reads it any more, for
+// the sake of its memory.
+func (t *Table) Recycle(f *Fresh) {
+	for _, block := range f.blocks {
+		if len(t.spare) == keepBlocks {
+			return
 		}
-		if err := fn(chunk, latest); err != nil {
-			return err
-		}
+		t.spare = append(t.spare, block[:0])
 	}
-	t.fresh.reset()
-	return nil
+}
+
+// Chunks returns the number of chunks.
+func (f *Fresh) Chunks() int { return len(f.blocks) }
+
+// Bytes returns the size of all chunks together, about.
+func (f *Fresh) Bytes() int { return entryBytes * f.count }
+
+// AppendChunk appends the portable form of a chunk, and returns the latest expiry
+// in it, after which it can be deleted.
+func (f *Fresh) AppendChunk(dst []byte, number int) (chunk []byte, latest eventtime.Time) {
+	dst = append(dst, codecVersion)
+	latest = eventtime.Min
+	for _, e := range f.blocks[number] {
+		dst = binary.LittleEndian.AppendUint64(dst, e.digest.Lo)
+		dst = binary.LittleEndian.AppendUint64(dst, e.digest.Hi)
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.expiry))
+		latest = max(latest, e.expiry)
+	}
+	return dst, latest
 }
 
 // Load adds the entries of a chunk. Chunks are loaded in the order they were
@@ -216,6 +233,6 @@ func (t *Table) Load(chunk []byte, now eventtime.Watermark) error {
 			t.Add(d, expiry, now)
 		}
 	}
-	t.fresh.reset()
+	t.Recycle(t.TakeFresh())
 	return nil
 }

@@ -29,14 +29,14 @@ func TestL9SeenUntilExpiry(t *testing.T) {
 			case 0:
 				now = now.Advance(eventtime.Time(rapid.Int64Range(0, 1000).Draw(t, "watermark")))
 			case 1: // a restart from the chunks
-				chunks = append(chunks, take(t, table)...)
+				chunks = append(chunks, take(table)...)
 				table = New()
 				for _, c := range chunks {
 					if err := table.Load(c, now); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if len(take(t, table)) != 0 {
+				if len(take(table)) != 0 {
 					t.Fatal("what was loaded is not new")
 				}
 			default:
@@ -55,15 +55,14 @@ func TestL9SeenUntilExpiry(t *testing.T) {
 	})
 }
 
-func take(t *rapid.T, table *Table) [][]byte {
+func take(table *Table) [][]byte {
 	var out [][]byte
-	err := table.TakeFresh(func(chunk []byte, _ eventtime.Time) error {
-		out = append(out, append([]byte(nil), chunk...))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	fresh := table.TakeFresh()
+	for i := range fresh.Chunks() {
+		chunk, _ := fresh.AppendChunk(nil, i)
+		out = append(out, chunk)
 	}
+	table.Recycle(fresh)
 	return out
 }
 
@@ -78,9 +77,7 @@ func TestMemoryFollowsWhatIsLive(t *testing.T) {
 			t.Fatalf("id %d is not new", i)
 		}
 		if i%50_000 == 0 {
-			if err := table.TakeFresh(func([]byte, eventtime.Time) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			table.Recycle(table.TakeFresh())
 		}
 	}
 	if n := table.MemoryBytes(); n > 8<<20 {

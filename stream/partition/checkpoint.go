@@ -5,110 +5,266 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/storage/recordbatch"
+	"github.com/tallydb/tallydb/stream/dedup"
 	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/state"
 	"github.com/tallydb/tallydb/stream/watermark"
 )
 
-// writeCheckpoint writes everything that changed since the last one in one
-// atomic batch (L-2). It need not be durable: the log is, and an older
-// checkpoint only means a longer replay.
-func (w *Worker) writeCheckpoint() error {
-	w.checkpoint = w.cfg.Now()
-	if !w.changed {
+// checkpoint is everything that changed since the one before it, as it was between
+// two records (L-2), detached from what the worker goes on to change.
+type checkpoint struct {
+	began    time.Time
+	admit    []byte
+	verdicts map[id.Offset]types.Bitmap
+	side     []sideEntry
+	seen     *dedup.Fresh
+	first    uint64 // number of the first chunk of seen ids
+	expired  []uint64
+	views    []viewCheckpoint
+	hint     int // bytes that the batch may take
+
+	stored   []dedupChunk // set by write
+	mu       sync.Mutex   // held while it is committed
+	readable bool         // under mu: the store has it
+}
+
+// viewCheckpoint is a view's part of a checkpoint.
+type viewCheckpoint struct {
+	keys    state.Keys
+	meta    []byte
+	changes *state.Changes
+}
+
+// beginCheckpoint lets a checkpoint be written beside the worker, which goes on,
+// unless one is under way in this partition or in as many others as may be.
+func (w *Worker) beginCheckpoint() error {
+	if w.writing != nil {
 		return nil
 	}
-	batch := w.cfg.Store.NewBatchSize(w.dedup.FreshBytes() + w.dedup.FreshBytes()/64 + 64<<10)
-	err := w.fillCheckpoint(batch)
+	if !w.changed {
+		w.checkpointed = w.cfg.Now() // it is as good as new
+		return nil
+	}
+	select {
+	case w.cfg.Checkpoints <- struct{}{}:
+	default:
+		return nil
+	}
+	c, err := w.seal()
 	if err != nil {
-		batch.Discard()
+		<-w.cfg.Checkpoints
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := batch.Commit(false); err != nil {
+	w.writing = c
+	go func() {
+		err := c.write(w)
+		<-w.cfg.Checkpoints
+		w.written <- err
+	}()
+	return nil
+}
+
+// writeCheckpoint writes a checkpoint and waits for it; one that is under way
+// comes first.
+func (w *Worker) writeCheckpoint() error {
+	if err := w.awaitCheckpoint(); err != nil {
+		return err
+	}
+	if !w.changed {
+		w.checkpointed = w.cfg.Now()
+		return nil
+	}
+	w.cfg.Checkpoints <- struct{}{}
+	defer func() { <-w.cfg.Checkpoints }()
+	c, err := w.seal()
+	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
+	w.writing = c
+	return w.endCheckpoint(c.write(w))
+}
+
+// awaitCheckpoint waits for the checkpoint that is under way, if one is.
+func (w *Worker) awaitCheckpoint() error {
+	if w.writing == nil {
+		return nil
+	}
+	return w.endCheckpoint(<-w.written)
+}
+
+// endCheckpoint takes note that the checkpoint under way was written.
+func (w *Worker) endCheckpoint(err error) error {
+	c := w.writing
+	w.writing = nil
+	if err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	w.checkpointed, w.batchHint = c.began, c.hint
+	w.dedupKept = append(w.dedupKept, c.stored...)
+	w.dedup.Recycle(c.seen)
 	w.verdictMu.Lock()
-	clear(w.verdicts)
+	w.sealedVerdicts = nil
 	w.verdictMu.Unlock()
-	w.side = nil
-	w.sinceRows, w.changed = 0, false
-	w.evict()
+	if !w.evict() { // what is over the budget changed meanwhile
+		if err := w.writeCheckpoint(); err != nil {
+			return err
+		}
+	}
 	w.publishStatus()
 	return nil
 }
 
-func (w *Worker) fillCheckpoint(batch *kv.Batch) error {
-	if err := w.writeDedup(batch); err != nil {
+// seal detaches what changed.
+func (w *Worker) seal() (*checkpoint, error) {
+	c := &checkpoint{began: w.cfg.Now(), side: w.side, seen: w.dedup.TakeFresh(), first: w.dedupNext, hint: w.batchHint}
+	w.dedupNext += uint64(c.seen.Chunks())
+	kept := w.dedupKept[:0]
+	for _, k := range w.dedupKept {
+		if w.tracker.Current().Passed(eventtime.Time(k.latest)) {
+			c.expired = append(c.expired, k.number)
+		} else {
+			kept = append(kept, k)
+		}
+	}
+	w.dedupKept = kept
+	for _, v := range w.views {
+		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(v.program.NewGroups(nil))}
+		for _, a := range v.arenas {
+			if err := vc.changes.Take(a); err != nil {
+				return nil, err
+			}
+		}
+		c.views = append(c.views, vc)
+	}
+	c.admit = w.appendAdmit(nil)
+	w.side = nil
+	w.sinceRows, w.changed = 0, false
+	w.verdictMu.Lock()
+	c.verdicts, w.sealedVerdicts, w.verdicts = w.verdicts, w.verdicts, map[id.Offset]types.Bitmap{}
+	w.verdictMu.Unlock()
+	return c, nil
+}
+
+// write writes the checkpoint in one atomic batch. It need not be durable: the log
+// is, and an older checkpoint only means a longer replay. It runs beside the
+// worker and touches nothing of it but what never changes.
+func (c *checkpoint) write(w *Worker) error {
+	batch := w.cfg.Store.NewBatchSize(c.hint)
+	if err := c.fill(w, batch); err != nil {
+		batch.Discard()
 		return err
 	}
-	for o, v := range w.verdicts {
+	c.hint = batch.Bytes() + batch.Bytes()/8
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := batch.Commit(false); err != nil {
+		return err
+	}
+	c.readable = true
+	return nil
+}
+
+func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
+	var scratch []byte
+	for i := range c.seen.Chunks() {
+		number := c.first + uint64(i)
+		chunk, latest := c.seen.AppendChunk(append(scratch[:0], make([]byte, 8)...), i)
+		binary.LittleEndian.PutUint64(chunk, uint64(latest))
+		if err := batch.Set(w.keys.Dedup(number), chunk); err != nil {
+			return err
+		}
+		c.stored = append(c.stored, dedupChunk{number, int64(latest)})
+		scratch = chunk
+		runtime.Gosched()
+	}
+	for _, number := range c.expired {
+		if err := batch.Delete(w.keys.Dedup(number)); err != nil {
+			return err
+		}
+	}
+	for o, v := range c.verdicts {
 		if err := batch.Set(w.keys.Verdict(o), encodeVerdict(v)); err != nil {
 			return err
 		}
 	}
-	if err := w.writeSide(batch); err != nil {
-		return err
-	}
-	for _, v := range w.views {
-		if err := v.write(batch); err != nil {
+	for i := range c.side {
+		e := &c.side[i]
+		scratch = recordbatch.Encode(scratch[:0], e.batch)
+		if err := batch.Set(w.keysOfSide(e.view).Side(e.kind, e.offset), scratch); err != nil {
 			return err
 		}
 	}
-	w.scratch = w.appendAdmit(w.scratch[:0])
-	return batch.Set(w.keys.Admit(), w.scratch)
-}
-
-// writeDedup adds the newly seen ids and deletes the chunks whose ids have all expired.
-func (w *Worker) writeDedup(batch *kv.Batch) error {
-	err := w.dedup.TakeFresh(func(chunk []byte, latest eventtime.Time) error {
-		w.scratch = binary.LittleEndian.AppendUint64(w.scratch[:0], uint64(latest))
-		w.scratch = append(w.scratch, chunk...)
-		if err := batch.Set(w.keys.Dedup(w.dedupNext), w.scratch); err != nil {
-			return err
-		}
-		w.dedupKept = append(w.dedupKept, dedupChunk{w.dedupNext, int64(latest)})
-		w.dedupNext++
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	kept := w.dedupKept[:0]
-	for _, c := range w.dedupKept {
-		if !w.tracker.Current().Passed(eventtime.Time(c.latest)) {
-			kept = append(kept, c)
-			continue
-		}
-		if err := batch.Delete(w.keys.Dedup(c.number)); err != nil {
-			return err
-		}
-	}
-	w.dedupKept = kept
-	return nil
-}
-
-// write adds a view's changed chunks and its progress to a checkpoint.
-func (v *view) write(batch *kv.Batch) error {
-	for start, a := range v.arenas {
+	for _, v := range c.views {
 		var err error
-		v.worker.scratch, err = a.TakeDirty(v.worker.scratch, func(n int, chunk []byte) error {
+		scratch, err = v.changes.Encode(scratch, func(start eventtime.Time, n int, chunk []byte) error {
+			runtime.Gosched() // a checkpoint is never urgent; events and readers are
 			return batch.Set(v.keys.Chunk(start, n), chunk)
 		})
 		if err != nil {
 			return err
 		}
+		if err := batch.Set(v.keys.ViewMeta(), v.meta); err != nil {
+			return err
+		}
 	}
-	v.worker.scratch = v.appendMeta(v.worker.scratch[:0])
-	return batch.Set(v.keys.ViewMeta(), v.worker.scratch)
+	return batch.Set(w.keys.Admit(), c.admit)
 }
 
-// evict drops arenas from memory right after a checkpoint, when all are clean:
+// recentSide returns what was set aside and is not in the store. A snapshot that is
+// taken before the returned function is called has none of it.
+func (w *Worker) recentSide() (entries []sideEntry, release func()) {
+	c := w.writing
+	if c == nil {
+		return w.side, func() {}
+	}
+	c.mu.Lock() // it is not committed meanwhile
+	if c.readable {
+		return w.side, c.mu.Unlock
+	}
+	return slices.Concat(c.side, w.side), c.mu.Unlock
+}
+
+// lagCheckpoints is how many checkpoints' worth of rows a worker applies beside one
+// that is being written, before it waits.
+const lagCheckpoints = 4
+
+// checkpointByTime begins a checkpoint when the ticker says so, or tries again soon
+// if others are under way.
+func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
+	err := w.beginCheckpoint()
+	if w.changed && w.writing == nil {
+		ticker.Reset(w.cfg.CheckpointEvery/20 + 1)
+	} else {
+		ticker.Reset(w.cfg.CheckpointEvery)
+	}
+	return err
+}
+
+// checkpointIfDue begins a checkpoint after enough rows.
+func (w *Worker) checkpointIfDue() error {
+	switch {
+	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows:
+		return w.writeCheckpoint()
+	case w.sinceRows >= w.cfg.CheckpointRows:
+		return w.beginCheckpoint()
+	}
+	return nil
+}
+
+// evict drops arenas that did not change since the last checkpoint from memory:
 // those of closed windows, and while memory is over budget the least recently used.
-func (w *Worker) evict() {
+// It reports whether memory is within the budget.
+func (w *Worker) evict() bool {
 	type candidate struct {
 		v     *view
 		start eventtime.Time
@@ -120,26 +276,26 @@ func (w *Worker) evict() {
 	for _, v := range w.views {
 		v.last = nil
 		for start, a := range v.arenas {
-			if v.closed(a.Window) {
+			if v.closed(a.Window) && !a.Dirty() {
 				v.evict(start)
 				continue
 			}
 			n := a.MemoryBytes()
 			total += n
-			open = append(open, candidate{v, start, a.LastUse, n})
+			if !a.Dirty() {
+				open = append(open, candidate{v, start, a.LastUse, n})
+			}
 		}
-	}
-	if total <= w.cfg.MemoryBytes {
-		return
 	}
 	slices.SortFunc(open, func(a, b candidate) int { return cmp.Compare(a.use, b.use) })
 	for _, c := range open {
 		if total <= w.cfg.MemoryBytes {
-			return
+			break
 		}
 		c.v.evict(c.start)
 		total -= c.bytes
 	}
+	return total <= w.cfg.MemoryBytes
 }
 
 // watermark is the one by which the view judges lateness.

@@ -47,7 +47,7 @@ func (s *Selector) addKey(b *types.Batch, w eventtime.Window, key []byte) error 
 // AddArena adds the admitted groups of a window in memory.
 func (s *Selector) AddArena(out *state.Groups, a *state.Arena) error {
 	if s.admit == nil {
-		return out.AddArena(a, nil)
+		return out.AddArena(a)
 	}
 	b := s.keyBatch()
 	for g := range a.Groups() {
@@ -56,10 +56,10 @@ func (s *Selector) AddArena(out *state.Groups, a *state.Arena) error {
 		}
 	}
 	sel, err := s.admit(b)
-	if err != nil || len(sel) == 0 {
+	if err != nil {
 		return err
 	}
-	return out.AddArena(a, sel)
+	return out.AddChosen(a, sel)
 }
 
 // AddChunk adds the admitted groups of a stored chunk.

@@ -96,18 +96,6 @@ func (w *Worker) setAsideOfView(v *view, rec *ingestlog.Record, in *types.Batch)
 	}
 }
 
-// writeSide adds the rows set aside to a checkpoint.
-func (w *Worker) writeSide(batch *kv.Batch) error {
-	for i := range w.side {
-		e := &w.side[i]
-		w.scratch = recordbatch.Encode(w.scratch[:0], e.batch)
-		if err := batch.Set(w.keysOfSide(e.view).Side(e.kind, e.offset), w.scratch); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // SideRequest asks for rows set aside.
 type SideRequest struct {
 	Kind state.SideKind
@@ -134,8 +122,9 @@ func (w *Worker) Side(ctx context.Context, req SideRequest, schema *types.Schema
 			}
 			keys = v.keys
 		}
-		for i := range w.side {
-			e := &w.side[i]
+		side, release := w.recentSide()
+		defer release()
+		for _, e := range side {
 			if e.kind == req.Kind && (e.view == nil && req.View == 0 || e.view != nil && e.view.rel.ID == req.View) {
 				recent = append(recent, e.batch)
 			}

@@ -43,7 +43,7 @@ func (w *Worker) Status(ctx context.Context) (Status, error) {
 	err := w.call(ctx, func() {
 		s = Status{
 			Applied: w.applied, Watermark: w.tracker.Current(), AllIdle: w.tracker.AllIdle(), Sources: w.tracker.Sources(),
-			DedupIDs: w.dedup.Len(), MemoryBytes: w.dedup.MemoryBytes(), Checkpoint: w.checkpoint, Counters: w.counters,
+			DedupIDs: w.dedup.Len(), MemoryBytes: w.dedup.MemoryBytes(), Checkpoint: w.checkpointed, Counters: w.counters,
 			Views: map[id.Relation]ViewStatus{},
 		}
 		for _, v := range w.views {

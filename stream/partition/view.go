@@ -247,7 +247,10 @@ func (w *Worker) OpenView(rel *catalog.Relation, c Compiled) error { return w.ad
 
 // DropView makes the partition forget a view. Its stored state is the caller's to delete.
 func (w *Worker) DropView(ctx context.Context, rel id.Relation) error {
-	return w.call(ctx, func() {
+	var err error
+	e := w.call(ctx, func() {
+		// One that is under way would write the view's state after it was deleted.
+		err = w.awaitCheckpoint()
 		kept := w.views[:0]
 		for _, v := range w.views {
 			if v.rel.ID != rel {
@@ -263,6 +266,7 @@ func (w *Worker) DropView(ctx context.Context, rel id.Relation) error {
 		}
 		w.side = side
 	})
+	return errors.Join(e, err)
 }
 
 // Progress returns how far a view has read, and how far it has to.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,9 @@ type Config struct {
 	CheckpointEvery time.Duration // default 5 s
 	CheckpointRows  int64         // and after this many rows; default 1,000,000
 	MemoryBytes     int64         // groups beyond it are evicted at checkpoints; default 256 MiB
+	// Checkpoints has room for as many as are written beside their workers at a
+	// time, each of which holds a copy of what changed; default one.
+	Checkpoints chan struct{}
 }
 
 // queueRecords bounds the records delivered but not yet applied. What does not
@@ -66,27 +70,32 @@ type Worker struct {
 	status  statusBoard
 
 	// Owned by Run.
-	decoder    decoder
-	tracker    *watermark.Tracker
-	dedup      *dedup.Table
-	dedupNext  uint64 // number of the next chunk of seen ids
-	dedupKept  []dedupChunk
-	applied    id.Offset // of admission: the next record to apply
-	counters   Counters
-	views      []*view
-	held       *ingestlog.Record // taken from the queue, ahead of what was applied
-	sinceRows  int64             // rows applied since the last checkpoint
-	changed    bool              // anything applied since the last checkpoint
-	side       []sideEntry
-	waiters    []*waiter
-	clockUse   uint64
-	scratch    []byte
-	touched    uint64 // see dedup.Table.Touch
-	admitted   admitted
-	checkpoint time.Time
+	decoder   decoder
+	tracker   *watermark.Tracker
+	dedup     *dedup.Table
+	dedupNext uint64 // number of the next chunk of seen ids
+	dedupKept []dedupChunk
+	applied   id.Offset // of admission: the next record to apply
+	counters  Counters
+	views     []*view
+	held      *ingestlog.Record // taken from the queue, ahead of what was applied
+	sinceRows int64             // rows applied since the last checkpoint
+	changed   bool              // anything applied since the last checkpoint
+	side      []sideEntry
+	waiters   []*waiter
+	clockUse  uint64
+	scratch   []byte
+	touched   uint64 // see dedup.Table.Touch
+	admitted  admitted
 
-	verdictMu sync.RWMutex
-	verdicts  map[id.Offset]types.Bitmap // rows not admitted, since the last checkpoint
+	writing      *checkpoint // under way; nil if none
+	written      chan error  // its end
+	checkpointed time.Time   // when the last one began
+	batchHint    int         // bytes that the next one may take
+
+	verdictMu      sync.RWMutex
+	verdicts       map[id.Offset]types.Bitmap // rows not admitted, since the last checkpoint
+	sealedVerdicts map[id.Offset]types.Bitmap // those in the checkpoint under way
 }
 
 // dedupChunk is a stored chunk of seen ids and when it can go.
@@ -115,6 +124,9 @@ func Open(cfg Config) (*Worker, error) {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = 256 << 20
 	}
+	if cfg.Checkpoints == nil {
+		cfg.Checkpoints = make(chan struct{}, 1)
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -127,12 +139,13 @@ func Open(cfg Config) (*Worker, error) {
 		decoder:  newDecoder(cfg.Stream.Stream, cfg.Pool),
 		dedup:    dedup.New(),
 		verdicts: map[id.Offset]types.Bitmap{},
+		written:  make(chan error, 1),
 	}
 	w.offline.Store(cfg.Stream.Stream.IsOffline(cfg.Partition.Partition))
 	if err := w.restore(); err != nil {
 		return nil, fmt.Errorf("restore partition %d of %s: %w", cfg.Partition.Partition, cfg.Stream.Name, err)
 	}
-	w.checkpoint = cfg.Now()
+	w.checkpointed = cfg.Now()
 	_, w.cancel = cfg.Log.Subscribe(cfg.Partition, w.deliver)
 	w.publishStatus()
 	return w, nil
@@ -174,11 +187,13 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
-				ticker.Reset(w.cfg.CheckpointEvery)
-				err = w.writeCheckpoint()
+				err = w.checkpointByTime(ticker)
+			case err = <-w.written:
+				err = w.endCheckpoint(err)
 			case <-ctx.Done():
 				return w.writeCheckpoint()
 			default:
+				runtime.Gosched() // so that readers and other partitions wait for one record, not for all
 			}
 		} else {
 			select {
@@ -187,14 +202,15 @@ func (w *Worker) Run(ctx context.Context) error {
 			case call := <-w.calls:
 				call()
 			case <-ticker.C:
-				ticker.Reset(w.cfg.CheckpointEvery)
-				err = w.writeCheckpoint()
+				err = w.checkpointByTime(ticker)
+			case err = <-w.written:
+				err = w.endCheckpoint(err)
 			case <-ctx.Done():
 				return w.writeCheckpoint()
 			}
 		}
-		if err == nil && w.sinceRows >= w.cfg.CheckpointRows {
-			err = w.writeCheckpoint()
+		if err == nil {
+			err = w.checkpointIfDue()
 		}
 		if err != nil {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
@@ -211,6 +227,7 @@ func (w *Worker) firstCheckpoint() time.Duration {
 }
 
 func (w *Worker) stop() {
+	_ = w.awaitCheckpoint() // what ended the worker is what is told
 	w.cancel()
 	close(w.done)
 	release(w.held)
@@ -364,6 +381,9 @@ func (w *Worker) Checkpoint(ctx context.Context) (id.Offset, error) {
 func (w *Worker) Verdict(o id.Offset) (types.Bitmap, error) {
 	w.verdictMu.RLock()
 	v, ok := w.verdicts[o]
+	if !ok {
+		v, ok = w.sealedVerdicts[o]
+	}
 	w.verdictMu.RUnlock()
 	if ok {
 		return v, nil

@@ -107,7 +107,7 @@ func (a *Arena) Grow() {
 // MarkDirty notes that a group changed.
 func (a *Arena) MarkDirty(group uint32) { a.dirty.Set(int(group / ChunkGroups)) }
 
-// Dirty reports whether the arena changed since it was last encoded.
+// Dirty reports whether the arena changed since its chunks were last taken.
 func (a *Arena) Dirty() bool { return a.dirty.Any() }
 
 // MemoryBytes returns the bytes held.
@@ -117,20 +117,4 @@ func (a *Arena) MemoryBytes() int64 {
 		n += s.MemoryBytes()
 	}
 	return n
-}
-
-// TakeDirty calls fn with the number and the portable form of each chunk that
-// changed since the last call. chunk is valid during the call only.
-func (a *Arena) TakeDirty(scratch []byte, fn func(number int, chunk []byte) error) ([]byte, error) {
-	for n := range (a.Groups() + ChunkGroups - 1) / ChunkGroups {
-		if !a.dirty.Has(n) {
-			continue
-		}
-		scratch = a.appendChunk(scratch[:0], n)
-		if err := fn(n, scratch); err != nil {
-			return scratch, err
-		}
-	}
-	clear(a.dirty)
-	return scratch, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/stream/eventtime"
 )
 
 // chunkVersion is the first byte of a chunk.
@@ -13,22 +14,65 @@ const chunkVersion = 1
 // A chunk is: version, groups (uvarint); then for each group its hash (8 bytes),
 // its key and, for each kept aggregate, its state, each with its length (uvarint).
 
-func (a *Arena) appendChunk(dst []byte, number int) []byte {
-	first := number * ChunkGroups
-	last := min(first+ChunkGroups, a.Groups())
+// appendChunk appends the portable form of the groups [from, to).
+func (g *Groups) appendChunk(dst []byte, from, to int) []byte {
 	dst = append(dst, chunkVersion)
-	dst = binary.AppendUvarint(dst, uint64(last-first))
-	for g := first; g < last; g++ {
-		dst = binary.LittleEndian.AppendUint64(dst, a.hashes[g])
-		dst = appendBytes(dst, a.Key(g))
-		for _, s := range a.States {
+	dst = binary.AppendUvarint(dst, uint64(to-from))
+	for i := from; i < to; i++ {
+		dst = binary.LittleEndian.AppendUint64(dst, g.Hashes[i])
+		dst = appendBytes(dst, g.Keys.At(i))
+		for _, s := range g.States {
 			at := len(dst)
 			dst = append(dst, 0, 0, 0, 0) // room for the length
-			dst = s.Append(dst, uint32(g))
+			dst = s.Append(dst, uint32(i))
 			binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 		}
 	}
 	return dst
+}
+
+// Changes holds chunks of arenas that changed, copied, so that they can be encoded
+// while the arenas go on.
+type Changes struct {
+	groups *Groups
+	chunks []changedChunk
+}
+
+type changedChunk struct {
+	window   eventtime.Time // start
+	number   int
+	from, to int // groups
+}
+
+// NewChanges returns no chunks. groups is empty and holds all states.
+func NewChanges(groups *Groups) *Changes { return &Changes{groups: groups} }
+
+// Take copies the chunks of an arena that changed since they were last taken.
+func (c *Changes) Take(a *Arena) error {
+	for n := range (a.Groups() + ChunkGroups - 1) / ChunkGroups {
+		if !a.dirty.Has(n) {
+			continue
+		}
+		from := c.groups.Len()
+		if err := c.groups.addRange(a, n*ChunkGroups, min((n+1)*ChunkGroups, a.Groups())); err != nil {
+			return err
+		}
+		c.chunks = append(c.chunks, changedChunk{a.Window.Start, n, from, c.groups.Len()})
+	}
+	clear(a.dirty)
+	return nil
+}
+
+// Encode calls fn with the window, the number and the portable form of each chunk,
+// which is valid during the call only.
+func (c *Changes) Encode(scratch []byte, fn func(window eventtime.Time, number int, chunk []byte) error) ([]byte, error) {
+	for _, k := range c.chunks {
+		scratch = c.groups.appendChunk(scratch[:0], k.from, k.to)
+		if err := fn(k.window, k.number, scratch); err != nil {
+			return scratch, err
+		}
+	}
+	return scratch, nil
 }
 
 func appendBytes(dst, b []byte) []byte {

@@ -74,29 +74,38 @@ func (g *Groups) AddStored(window eventtime.Time, from *Group) error {
 	return nil
 }
 
-// AddArena adds the chosen groups of an arena; nil chooses all.
-func (g *Groups) AddArena(a *Arena, chosen []int32) error {
+// AddArena adds all groups of an arena.
+func (g *Groups) AddArena(a *Arena) error { return g.addRange(a, 0, a.Groups()) }
+
+func (g *Groups) addRange(a *Arena, first, last int) error {
 	n := g.Len()
-	if chosen == nil {
-		for group := range a.Groups() {
-			g.Add(a.Window.Start, a.hashes[group], a.Key(group))
+	for group := first; group < last; group++ {
+		g.Add(a.Window.Start, a.hashes[group], a.Key(group))
+	}
+	g.Grow()
+	for i, s := range g.States {
+		for group := first; s != nil && group < last; group++ {
+			if err := s.MergeFrom(uint32(n+group-first), a.States[i], uint32(group)); err != nil {
+				return err
+			}
 		}
-	} else {
-		for _, group := range chosen {
-			g.Add(a.Window.Start, a.hashes[group], a.Key(int(group)))
-		}
+	}
+	return nil
+}
+
+// AddChosen adds some groups of an arena.
+func (g *Groups) AddChosen(a *Arena, chosen []int32) error {
+	n := g.Len()
+	for _, group := range chosen {
+		g.Add(a.Window.Start, a.hashes[group], a.Key(int(group)))
 	}
 	g.Grow()
 	for i, s := range g.States {
 		if s == nil {
 			continue
 		}
-		for to := n; to < g.Len(); to++ {
-			from := to - n
-			if chosen != nil {
-				from = int(chosen[from])
-			}
-			if err := s.MergeFrom(uint32(to), a.States[i], uint32(from)); err != nil {
+		for at, group := range chosen {
+			if err := s.MergeFrom(uint32(n+at), a.States[i], uint32(group)); err != nil {
 				return err
 			}
 		}
