@@ -47,7 +47,7 @@ func (b *ingestBench) soak(ctx context.Context, out io.Writer, length time.Durat
 	defer cancel()
 	var sent, event atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	feed := newFeed(b.workload, 10_000, rate)
+	feed := newFeed(b.workload, 10_000, rate, 0)
 	for range 2 {
 		group.Go(func() error { return feed.send(ctx, server, &sent, &event) })
 	}

@@ -193,11 +193,11 @@ func (s *arenas) Groups() int64 {
 }
 
 func (s *arenas) selectInto(out *state.Groups, req FoldRequest) error {
+	sel := partition.NewSelector(req.Fold, s.program, admitKeys(req))
 	for start, a := range s.byStart {
 		if start < req.WindowFrom || start > req.WindowTo {
 			continue
 		}
-		sel := partition.NewSelector(req.Fold, s.program.Assigner(), admitKeys(req))
 		if err := sel.AddArena(out, a); err != nil {
 			return err
 		}

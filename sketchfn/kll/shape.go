@@ -24,13 +24,17 @@ type shape struct {
 
 func newShape(k int, identity string, seed keyhash.Seed) *shape {
 	s := &shape{k: k, coinSeed: keyhash.Sum64(seed.Derive("kll coin"), []byte(identity))}
+	c := leastCapacity + 1
 	for depth := range s.byDepth {
-		s.byDepth[depth] = max(leastCapacity, int(math.Round(float64(k)*math.Pow(2.0/3.0, float64(depth)))))
-	}
-	for levels := 1; levels <= maxLevels; levels++ {
-		for h := range levels {
-			s.total[levels] += s.capacity(h, levels)
+		if c > leastCapacity { // deeper levels have no more
+			c = max(leastCapacity, int(math.Round(float64(k)*math.Pow(2.0/3.0, float64(depth)))))
 		}
+		s.byDepth[depth] = c
+	}
+	above := 0 // capacity of the levels above the lowest
+	for levels := 1; levels <= maxLevels; levels++ {
+		s.total[levels] = above + s.capacity(0, levels)
+		above += s.byDepth[levels-1]
 	}
 	return s
 }

@@ -38,6 +38,7 @@ type Program struct {
 	aggConfig agg.Config
 	assigner  window.Assigner
 	groupSeed keyhash.Seed
+	keySchema *types.Schema
 	// routed: the group key is the routing key, so its hash serves both.
 	routed bool
 
@@ -55,6 +56,8 @@ func New(cfg Config) *Program {
 		cfg: cfg, assigner: window.New(cfg.Fold.Window), groupSeed: stream.Seed.Derive("group"),
 		aggConfig: agg.Config{Seed: stream.Seed.Derive("aggregate")},
 	}
+	layout := cfg.Fold.Layout()
+	p.keySchema = &types.Schema{Columns: layout.Schema.Columns[:layout.Aggs]}
 	for _, s := range cfg.Fold.States {
 		p.specs = append(p.specs, s.Spec)
 	}
@@ -75,6 +78,10 @@ func (p *Program) NewArena(w eventtime.Window) *state.Arena {
 func (p *Program) NewGroups(needed []bool) *state.Groups {
 	return state.NewGroups(p.specs, needed, p.aggConfig)
 }
+
+// KeySchema returns the columns of Fold.Layout() up to the keys: of the window,
+// if there is one, and the keys.
+func (p *Program) KeySchema() *types.Schema { return p.keySchema }
 
 // Assigner returns the fold's window assigner.
 func (p *Program) Assigner() window.Assigner { return p.assigner }

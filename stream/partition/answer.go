@@ -86,7 +86,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 }
 
 func (v *view) selector(req FoldRequest) *Selector {
-	return NewSelector(v.fold, v.program.Assigner(), req.Admit)
+	return NewSelector(v.fold, v.program, req.Admit)
 }
 
 // addStored adds the groups of windows that are not in memory.

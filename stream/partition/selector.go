@@ -4,6 +4,7 @@ import (
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/fold"
 	"github.com/tallydb/tallydb/stream/state"
 	"github.com/tallydb/tallydb/stream/window"
 )
@@ -18,12 +19,9 @@ type Selector struct {
 }
 
 // NewSelector returns a selector for groups of a fold. admit is as in FoldRequest.
-func NewSelector(f *plan.Fold, a window.Assigner, admit func(*types.Batch) ([]int32, error)) *Selector {
-	l := f.Layout()
-	return &Selector{
-		fold: f, assigner: a, admit: admit,
-		schema: &types.Schema{Columns: l.Schema.Columns[:l.Aggs]}, windowed: l.Keys,
-	}
+func NewSelector(f *plan.Fold, p *fold.Program, admit func(*types.Batch) ([]int32, error)) *Selector {
+	s := p.KeySchema()
+	return &Selector{fold: f, assigner: p.Assigner(), admit: admit, schema: s, windowed: len(s.Columns) - len(f.Keys)}
 }
 
 // keyBatch starts a batch of window columns and keys.
