@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ type Manager struct {
 	// for writing while logs are trimmed.
 	history sync.RWMutex
 
-	checkpoints chan struct{} // see partition.Config
+	checkpoints, turns chan struct{} // see partition.Config
 
 	mu      sync.RWMutex
 	streams map[id.Relation]*liveStream
@@ -85,7 +86,7 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	if cfg.MaxLagRows == 0 {
 		cfg.MaxLagRows = 1 << 16
 	}
-	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}, checkpoints: make(chan struct{}, 1)}
+	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}, checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop = cancel
 	m.group, m.ctx = errgroup.WithContext(ctx)
@@ -121,7 +122,7 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 			Partition: id.StreamPartition{Tenant: m.cfg.Tenant, Stream: r.ID, Partition: p}, Stream: r,
 			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Logger: m.cfg.Logger, Now: m.cfg.Now,
 			CheckpointEvery: m.cfg.CheckpointEvery, CheckpointRows: m.cfg.CheckpointRows,
-			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())), Checkpoints: m.checkpoints,
+			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())), Checkpoints: m.checkpoints, Turns: m.turns,
 		})
 		if err != nil {
 			return err

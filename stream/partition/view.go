@@ -284,7 +284,7 @@ func (w *Worker) Progress(ctx context.Context, rel id.Relation) (applied, head i
 }
 
 // backfill lets views that are behind read some of the retained log.
-func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
+func (w *Worker) backfill(ctx context.Context) error {
 	for _, v := range w.views {
 		if v.applied >= w.applied {
 			continue
@@ -302,20 +302,20 @@ func (w *Worker) backfill(ctx context.Context) (busy bool, err error) {
 			return nil
 		})
 		if err != nil {
-			return true, err
+			return err
 		}
 		if v.applied == v.join {
 			if v.tracker, err = watermark.Decode(w.trackerConfig(), v.joinTracker); err != nil {
-				return true, err
+				return err
 			}
 			v.join, v.joinTracker = 0, nil
 		}
 		if v.applied == w.applied {
 			v.tracker = nil // live from here on
 		}
-		return true, nil
+		return nil
 	}
-	return false, nil
+	return nil
 }
 
 func (w *Worker) backfillRecord(v *view, rec *ingestlog.Record) error {

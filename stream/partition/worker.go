@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +48,10 @@ type Config struct {
 	// Checkpoints has room for as many as are written beside their workers at a
 	// time, each of which holds a copy of what changed; default one.
 	Checkpoints chan struct{}
+	// Turns has room for as many workers of the node as apply records at a time. One
+	// processor less than there are keeps connections and readers from waiting for
+	// them, and the workers' state in the processors' caches; default one.
+	Turns chan struct{}
 }
 
 // queueRecords bounds the records delivered but not yet applied. What does not
@@ -55,7 +59,7 @@ type Config struct {
 const queueRecords = 64
 
 // replayRecords bounds what is read from the log between two looks at the calls.
-const replayRecords = 32
+const replayRecords = 8
 
 // Worker owns one partition.
 type Worker struct {
@@ -127,6 +131,9 @@ func Open(cfg Config) (*Worker, error) {
 	if cfg.Checkpoints == nil {
 		cfg.Checkpoints = make(chan struct{}, 1)
 	}
+	if cfg.Turns == nil {
+		cfg.Turns = make(chan struct{}, 1)
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -173,41 +180,30 @@ func (w *Worker) Run(ctx context.Context) error {
 	ticker := time.NewTicker(w.firstCheckpoint())
 	defer ticker.Stop()
 	for {
-		busy, err := w.turn(ctx)
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
-		}
-		w.serveWaiters()
-		var idle chan *ingestlog.Record // receives only when there is nothing else to do
-		if !busy && !w.offline.Load() {
+		w.serveCalls()
+		var turn chan<- struct{} // to be taken only if there is something to apply
+		var idle <-chan *ingestlog.Record
+		switch {
+		case w.offline.Load():
+		case w.pending():
+			turn = w.cfg.Turns
+		default:
 			idle = w.queue
 		}
-		if busy {
-			select {
-			case call := <-w.calls:
-				call()
-			case <-ticker.C:
-				err = w.checkpointByTime(ticker)
-			case err = <-w.written:
-				err = w.endCheckpoint(err)
-			case <-ctx.Done():
-				return w.writeCheckpoint()
-			default:
-				runtime.Gosched() // so that readers and other partitions wait for one record, not for all
-			}
-		} else {
-			select {
-			case rec := <-idle:
-				w.held = rec
-			case call := <-w.calls:
-				call()
-			case <-ticker.C:
-				err = w.checkpointByTime(ticker)
-			case err = <-w.written:
-				err = w.endCheckpoint(err)
-			case <-ctx.Done():
-				return w.writeCheckpoint()
-			}
+		var err error
+		select {
+		case turn <- struct{}{}:
+			err = w.takeTurn(ctx)
+		case rec := <-idle:
+			w.held = rec
+		case call := <-w.calls:
+			call()
+		case <-ticker.C:
+			err = w.checkpointByTime(ticker)
+		case err = <-w.written:
+			err = w.endCheckpoint(err)
+		case <-ctx.Done():
+			return w.writeCheckpoint()
 		}
 		if err == nil {
 			err = w.checkpointIfDue()
@@ -216,6 +212,28 @@ func (w *Worker) Run(ctx context.Context) error {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
 		}
 	}
+}
+
+// serveCalls runs the calls that came and those whose cut is applied: they come
+// before what is yet to be applied.
+func (w *Worker) serveCalls() {
+	for more := true; more; {
+		select {
+		case call := <-w.calls:
+			call()
+		default:
+			more = false
+		}
+	}
+	w.serveWaiters()
+}
+
+// pending reports whether there is something to apply.
+func (w *Worker) pending() bool {
+	if w.held != nil || len(w.queue) > 0 || w.applied < w.cfg.Log.Head(w.cfg.Partition) {
+		return true
+	}
+	return slices.ContainsFunc(w.views, func(v *view) bool { return v.applied < w.applied })
 }
 
 // firstCheckpoint spreads the partitions' checkpoints over their interval, so
@@ -241,11 +259,32 @@ func (w *Worker) stop() {
 	}
 }
 
-// turn applies some of what is there. busy is false if there was nothing.
-func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
-	if w.offline.Load() {
-		return false, nil
+// A turn ends after this many records or rows.
+const (
+	turnRecords = 8
+	turnRows    = 1024
+)
+
+// takeTurn applies what is there, but not much of it at a time.
+func (w *Worker) takeTurn(ctx context.Context) error {
+	defer func() { <-w.cfg.Turns }()
+	enough := w.sinceRows + turnRows
+	for range turnRecords {
+		if err := w.applyNext(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil // what it interrupted is applied again
+			}
+			return err
+		}
+		if w.sinceRows >= enough || !w.pending() {
+			break
+		}
 	}
+	return nil
+}
+
+// applyNext applies a record, or some of what has to be read back from the log.
+func (w *Worker) applyNext(ctx context.Context) error {
 	// The head is read first: what is below it and not in the queue was dropped.
 	head := w.cfg.Log.Head(w.cfg.Partition)
 	if w.held == nil {
@@ -259,19 +298,19 @@ func (w *Worker) turn(ctx context.Context) (busy bool, err error) {
 		w.held = nil
 		defer release(rec)
 		if rec.Offset < w.applied {
-			return true, nil // applied already, from the log
+			return nil // applied already, from the log
 		}
-		return true, w.apply(rec)
+		return w.apply(rec)
 	}
 	if w.applied < head {
 		to := min(head, w.applied+replayRecords)
 		if w.held != nil {
 			to = min(to, w.held.Offset)
 		}
-		return true, w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
+		return w.cfg.Log.Read(ctx, w.cfg.Partition, w.applied, to, w.apply)
 	}
 	if w.held != nil {
-		return true, nil // published after the head was read
+		return nil // published after the head was read
 	}
 	return w.backfill(ctx)
 }
