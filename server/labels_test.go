@@ -2,14 +2,15 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tallydb/tallydb/server/servertest"
 )
@@ -103,28 +104,47 @@ func TestDropUnderOpenRowsIsAnError(t *testing.T) {
 	servertest.Exec(t, other, "DROP STREAM d", create)
 	servertest.ExpectCode(t, c, "42P01", "COMMIT")
 
-	half := &pausing{first: "1\t2026-01-01\n", pause: func() { servertest.Exec(t, other, "DROP STREAM d", create) }}
-	_, err := c.PgConn().CopyFrom(context.Background(), half, "COPY d FROM STDIN")
-	if servertest.Code(err) != "42P01" {
-		t.Errorf("COPY into a stream that was dropped: %v", err)
+	code := copyAround(t, s.Connect(), "COPY d FROM STDIN", "1\t2026-01-01\n", func() { servertest.Exec(t, other, "DROP STREAM d", create) })
+	if code != "42P01" {
+		t.Errorf("COPY into a stream that was dropped: %q", code)
 	}
 	servertest.Expect(t, c, "SELECT count(*) FROM d", "0")
 }
 
-// pausing is COPY data that does something before its end.
-type pausing struct {
-	first string
-	pause func()
-}
-
-func (p *pausing) Read(b []byte) (int, error) {
-	if p.first != "" {
-		n := copy(b, p.first)
-		p.first = p.first[n:]
-		return n, nil
+// copyAround copies rows and calls during after the server began the COPY and got
+// the rows, before their end. It returns the SQLSTATE of the COPY.
+func copyAround(t *testing.T, c *pgx.Conn, sql, rows string, during func()) string {
+	t.Helper()
+	h, err := c.PgConn().Hijack()
+	if err != nil {
+		t.Fatal(err)
 	}
-	p.pause()
-	return 0, io.EOF
+	defer h.Conn.Close()
+	h.Frontend.Send(&pgproto3.Query{String: sql})
+	if err := h.Frontend.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for {
+		msg, err := h.Frontend.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m := msg.(type) {
+		case *pgproto3.CopyInResponse:
+			h.Frontend.Send(&pgproto3.CopyData{Data: []byte(rows)})
+			err := h.Frontend.Flush()
+			during()
+			h.Frontend.Send(&pgproto3.CopyDone{})
+			if err = errors.Join(err, h.Frontend.Flush()); err != nil {
+				t.Fatal(err)
+			}
+		case *pgproto3.ErrorResponse:
+			code = m.Code
+		case *pgproto3.ReadyForQuery:
+			return code
+		}
+	}
 }
 
 // TestTransactionOverStreamsIsAtomic: the rows of a transaction for two streams
