@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,8 @@ type queryBench struct {
 	ingest  ingestBench
 	clients int
 	seconds float64
-	rate    float64
+	rate    float64 // events a second
+	pace    float64 // queries a second of each client; 0: the next when the last is answered
 }
 
 // benchQueryCommand is "tally bench query".
@@ -37,6 +39,7 @@ func benchQueryCommand() *cobra.Command {
 	f.IntVar(&b.clients, "clients", 8, "clients that query")
 	f.Float64Var(&b.seconds, "seconds", 10, "how long to measure")
 	f.Float64Var(&b.rate, "rate", 800_000, "events a second to ingest meanwhile")
+	f.Float64Var(&b.pace, "pace", 0, "queries a second of each client, timed from when each is due (0: one after the other)")
 	f.IntVar(&b.ingest.partitions, "partitions", 8, "partitions of the stream")
 	f.IntVar(&b.ingest.workload.groups, "groups", 1000, "distinct group keys")
 	f.StringVar(&b.ingest.profile, "cpuprofile", "", "write a CPU profile of the server to this file")
@@ -87,7 +90,7 @@ func (b *queryBench) measure(ctx context.Context, out io.Writer, server *child) 
 	for i := range b.clients {
 		group.Go(func() {
 			var err error
-			latencies[i], worst[i], rows[i], err = queryLoop(ctx, server, &event)
+			latencies[i], worst[i], rows[i], err = b.queryLoop(ctx, server, &event)
 			errs <- err
 		})
 	}
@@ -178,16 +181,33 @@ func (f *feed) send(ctx context.Context, server *child, sent, event *atomic.Int6
 	return nil
 }
 
+// interval is the time between a client's queries in nanoseconds; 0 if it does not wait.
+func (b *queryBench) interval() float64 {
+	if b.pace == 0 {
+		return 0
+	}
+	return float64(time.Second) / b.pace
+}
+
 // queryLoop reads the window that events come in for, again and again.
-func queryLoop(ctx context.Context, server *child, event *atomic.Int64) (latencies []time.Duration, worst, most int64, err error) {
+func (b *queryBench) queryLoop(ctx context.Context, server *child, event *atomic.Int64) (latencies []time.Duration, worst, most int64, err error) {
 	c, err := server.connect(ctx)
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	defer c.Close(context.WithoutCancel(ctx))
+	due := time.Now().Add(time.Duration(rand.Float64() * b.interval())) // clients do not ask in step
 	for ctx.Err() == nil {
-		at := epoch.Add(time.Duration(event.Load()*1000) * time.Microsecond).Truncate(time.Minute)
 		began := time.Now()
+		if b.pace > 0 {
+			select {
+			case <-time.After(time.Until(due)):
+			case <-ctx.Done():
+				return latencies, worst, most, nil
+			}
+			began, due = due, due.Add(time.Duration(b.interval()))
+		}
+		at := epoch.Add(time.Duration(event.Load()*1000) * time.Microsecond).Truncate(time.Minute)
 		n, stale, err := readWindow(ctx, c, at)
 		if err != nil {
 			if ctx.Err() != nil {

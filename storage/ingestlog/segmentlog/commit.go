@@ -2,6 +2,7 @@ package segmentlog
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/storage"
@@ -107,6 +108,7 @@ func (l *Log) commit(group []*appendRequest) error {
 	if err := l.sync(); err != nil {
 		return err
 	}
+	l.advance(l.end)
 	l.publish(frames)
 	return nil
 }
@@ -159,6 +161,7 @@ func (l *Log) sync() error {
 // roll makes the next prepared file the active segment. Its first frame holds
 // the heads of all partitions, so that they survive when older segments go.
 func (l *Log) roll() error {
+	l.advance(math.MaxInt64)
 	p, ok := <-l.ready
 	if !ok {
 		return storage.ErrClosed
@@ -185,6 +188,7 @@ func (l *Log) roll() error {
 	l.segments[p.number] = s
 	l.mu.Unlock()
 	l.active, l.end = s, int64(len(b))
+	l.advance(l.end)
 	l.seq++
 	l.synced = l.seq
 	return nil

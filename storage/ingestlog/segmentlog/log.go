@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -54,9 +55,11 @@ type Log struct {
 	lastTime int64
 	buffer   []byte
 
-	ready chan prepared
-	stop  chan struct{}
-	done  sync.WaitGroup
+	ready    chan prepared
+	used     atomic.Int64  // of the active segment; math.MaxInt64 while the next one is waited for
+	advanced chan struct{} // used changed
+	stop     chan struct{}
+	done     sync.WaitGroup
 }
 
 var _ ingestlog.Log = (*Log)(nil)
@@ -78,6 +81,7 @@ func Open(dir string, cfg Config) (*Log, error) {
 		partitions: map[id.StreamPartition]*partitionIndex{},
 		segments:   map[uint64]*segment{},
 		ready:      make(chan prepared),
+		advanced:   make(chan struct{}, 1),
 		stop:       make(chan struct{}),
 	}
 	if l.fs == nil {

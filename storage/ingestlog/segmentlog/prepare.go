@@ -1,8 +1,10 @@
 package segmentlog
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/vfs"
 )
 
@@ -20,15 +22,57 @@ func (l *Log) prepareSegment(number uint64) prepared {
 	if err != nil {
 		return prepared{number: number, err: fmt.Errorf("create segment: %w", err)}
 	}
-	err = zeroFill(f, l.segmentBytes)
+	err = l.zeroFill(f)
 	if err == nil {
 		err = vfs.SyncDir(l.fs, l.dir)
 	}
 	if err != nil {
 		_ = f.Close()
+		if errors.Is(err, storage.ErrClosed) {
+			_ = l.fs.Remove(name)
+		}
 		return prepared{number: number, err: fmt.Errorf("prepare segment %s: %w", name, err)}
 	}
 	return prepared{number: number, file: f}
+}
+
+// syncFill is how much of a new segment is written between two syncs: a sync of
+// the active segment waits for what the file system has to write of the new one.
+const syncFill = 4 << 20
+
+// zeroFill fills a segment with zeros, so that later writes inside it change no
+// metadata and their syncs cost one write. It goes along with the active segment,
+// of which half is used when the new one is full: all at once it would take the
+// disk and a processor from the appends of that moment.
+func (l *Log) zeroFill(f vfs.File) error {
+	for at := int64(0); at < l.segmentBytes; {
+		for l.used.Load() < at/2 {
+			select {
+			case <-l.advanced:
+			case <-l.stop:
+				return storage.ErrClosed
+			}
+		}
+		n := min(l.segmentBytes-at, int64(len(zeros)))
+		if _, err := f.WriteAt(zeros[:n], at); err != nil {
+			return err
+		}
+		if at += n; at%syncFill == 0 {
+			if err := f.SyncData(); err != nil {
+				return err
+			}
+		}
+	}
+	return f.Sync()
+}
+
+// advance says how far the active segment is used.
+func (l *Log) advance(used int64) {
+	l.used.Store(used)
+	select {
+	case l.advanced <- struct{}{}:
+	default: // one is enough
+	}
 }
 
 // prepareLoop keeps one segment ahead of the committer.

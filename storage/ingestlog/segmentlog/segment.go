@@ -59,18 +59,6 @@ func segmentNumber(name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// zeroFill writes size zeros, so that later writes inside them change no
-// metadata and a data sync is enough.
-func zeroFill(f vfs.File, size int64) error {
-	for at := int64(0); at < size; at += int64(len(zeros)) {
-		n := min(size-at, int64(len(zeros)))
-		if _, err := f.WriteAt(zeros[:n], at); err != nil {
-			return err
-		}
-	}
-	return f.Sync()
-}
-
 var zeros = make([]byte, 1<<20)
 
 // readFull reads len(b) bytes at an offset; fewer only at the end of the file.
