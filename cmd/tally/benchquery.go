@@ -40,6 +40,8 @@ func benchQueryCommand() *cobra.Command {
 	f.Float64Var(&b.seconds, "seconds", 10, "how long to measure")
 	f.Float64Var(&b.rate, "rate", 800_000, "events a second to ingest meanwhile")
 	f.Float64Var(&b.pace, "pace", 0, "queries a second of each client, timed from when each is due (0: one after the other)")
+	f.IntVar(&b.ingest.copyRows, "copy-rows", b.ingest.copyRows, "events in one COPY")
+	f.IntVar(&b.ingest.connections, "connections", b.ingest.connections, "clients that send events")
 	f.IntVar(&b.ingest.partitions, "partitions", 8, "partitions of the stream")
 	f.IntVar(&b.ingest.workload.groups, "groups", 1000, "distinct group keys")
 	f.StringVar(&b.ingest.profile, "cpuprofile", "", "write a CPU profile of the server to this file")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -128,6 +127,10 @@ type reply[T any] struct {
 	err       error // why it is missing
 }
 
+// askAtATime bounds the partitions that one scan asks at a time. Most of the time
+// they are waited for: until they reach the cut.
+const askAtATime = 64
+
 // ask runs fn for every partition and returns the replies in partition order.
 // The error is the statement's own: a cancelled context or an error of the query.
 func ask[T any](ctx context.Context, s *Statement, rel *catalog.Relation, partitions []id.Partition, fn func(context.Context, fragment.Target) (T, error)) ([]reply[T], error) {
@@ -136,7 +139,7 @@ func ask[T any](ctx context.Context, s *Statement, rel *catalog.Relation, partit
 	}
 	replies := make([]reply[T], len(partitions))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
+	group.SetLimit(askAtATime)
 	for i, p := range partitions {
 		group.Go(func() error {
 			answer, err := fn(ctx, s.target(rel, p))

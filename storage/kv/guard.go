@@ -2,6 +2,7 @@ package kv
 
 import (
 	"path"
+	"runtime"
 	"strings"
 	"sync/atomic"
 
@@ -41,10 +42,23 @@ func (g *guardFS) Unwrap() vfs.FS { return g.FS }
 // Create implements vfs.FS.
 func (g *guardFS) Create(name string, category pebblevfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := g.FS.Create(name, category)
-	if !isLog(name) {
-		return f, err
+	switch {
+	case isLog(name):
+		return g.guarded(f, err)
+	case err != nil:
+		return nil, err
 	}
-	return g.guarded(f, err)
+	return politeFile{f}, nil
+}
+
+// politeFile is a table that a flush or a compaction writes. These can wait, and
+// events and readers cannot: it lets them go first at each write.
+type politeFile struct{ vfs.File }
+
+// Write implements vfs.File.
+func (f politeFile) Write(p []byte) (int, error) {
+	runtime.Gosched()
+	return f.File.Write(p)
 }
 
 // ReuseForWrite implements vfs.FS.

@@ -55,9 +55,13 @@ func Open(dir string, cfg Config) (*Store, error) {
 		Cache:                       cache,
 		MemTableSize:                orDefault(cfg.MemTableBytes, 32<<20),
 		MemTableStopWritesThreshold: 4,
-		FormatMajorVersion:          pebble.FormatColumnarBlocks,
-		Logger:                      logger{cfg.Logger},
-		FS:                          s.guard,
+		// What Pebble writes and deletes goes to the disk a little at a time, and not
+		// in one piece between the syncs of the log.
+		WALBytesPerSync:        1 << 20,
+		TargetByteDeletionRate: 128 << 20,
+		FormatMajorVersion:     pebble.FormatColumnarBlocks,
+		Logger:                 logger{cfg.Logger},
+		FS:                     s.guard,
 	}
 	opts.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
 	db, err := pebble.Open(dir, opts)
