@@ -15,6 +15,7 @@ type workload struct {
 	nulls    int    // percent of NULL values and users
 	escapes  int    // percent of users with a backslash sequence
 	perMilli int    // events per millisecond of event time
+	delay    int    // minutes that events may be late; ids are remembered for as long; 0: 20
 }
 
 // generator makes the rows of a workload; it is deterministic.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,12 +80,13 @@ func (b *ingestBench) run(ctx context.Context, out io.Writer) error {
 
 // schema returns the statements that make the stream and its views.
 func (b *ingestBench) schema() []string {
+	delay := cmp.Or(b.workload.delay, 20)
 	with := fmt.Sprintf("partitions = %d, partition_key = 'key'", b.partitions)
 	if b.dedup {
-		with += ", dedup_key = 'id', dedup_horizon = '20 minutes'"
+		with += fmt.Sprintf(", dedup_key = 'id', dedup_horizon = '%d minutes'", delay)
 	}
 	out := []string{fmt.Sprintf(`CREATE STREAM events (id %s, key text, usr text, value double precision, at timestamptz,
-		WATERMARK FOR at AS at - INTERVAL '20 minutes') WITH (%s)`, b.workload.ids, with)}
+		WATERMARK FOR at AS at - INTERVAL '%d minutes') WITH (%s)`, b.workload.ids, delay, with)}
 	sketches := ""
 	if b.sketches {
 		sketches = ", approx_distinct(usr) AS users, approx_quantile(value, 0.99) AS p99"

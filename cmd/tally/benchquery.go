@@ -28,7 +28,7 @@ type queryBench struct {
 
 // benchQueryCommand is "tally bench query".
 func benchQueryCommand() *cobra.Command {
-	b := &queryBench{ingest: ingestBench{workload: workload{ids: "bigint", perMilli: 1}, sketches: true, views: 1, dedup: true, copyRows: 10_000, connections: 2}}
+	b := &queryBench{ingest: ingestBench{workload: workload{ids: "bigint", perMilli: 1, delay: 1}, sketches: true, views: 1, dedup: true, copyRows: 10_000, connections: 2}}
 	cmd := &cobra.Command{
 		Use:   "query",
 		Short: "Read one window of a view with all its groups, while events come in",
@@ -40,6 +40,7 @@ func benchQueryCommand() *cobra.Command {
 	f.Float64Var(&b.seconds, "seconds", 10, "how long to measure")
 	f.Float64Var(&b.rate, "rate", 800_000, "events a second to ingest meanwhile")
 	f.Float64Var(&b.pace, "pace", 0, "queries a second of each client, timed from when each is due (0: one after the other)")
+	f.IntVar(&b.ingest.workload.delay, "delay", b.ingest.workload.delay, "minutes of event time that events may be late, and that ids are remembered")
 	f.IntVar(&b.ingest.copyRows, "copy-rows", b.ingest.copyRows, "events in one COPY")
 	f.IntVar(&b.ingest.connections, "connections", b.ingest.connections, "clients that send events")
 	f.IntVar(&b.ingest.partitions, "partitions", 8, "partitions of the stream")

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -20,7 +21,7 @@ type Writer struct {
 	c       *conn
 	columns []Column
 	opts    *types.TextOptions
-	rows    encodedRows
+	rows    *encodedRows // collected and not sent; nil if none
 	sent    int64
 }
 
@@ -79,8 +80,20 @@ func (w *Writer) Rows(b *types.Batch, from, to int) error {
 	return nil
 }
 
+// rowBuffers are buffers for rows on their way, of which a connection that waits
+// for its client needs none.
+var rowBuffers = sync.Pool{New: func() any { return &encodedRows{make([]byte, 0, flushBytes+flushBytes/4)} }}
+
+// buffer returns the rows collected so far, in a buffer with room for more.
+func (w *Writer) buffer() []byte {
+	if w.rows == nil {
+		w.rows = rowBuffers.Get().(*encodedRows)
+	}
+	return w.rows.buf
+}
+
 func (w *Writer) appendRow(b *types.Batch, i int) {
-	buf := append(w.rows.buf, 'D', 0, 0, 0, 0)
+	buf := append(w.buffer(), 'D', 0, 0, 0, 0)
 	start := len(buf) - 4
 	buf = binary.BigEndian.AppendUint16(buf, uint16(len(w.columns)))
 	for c := range w.columns {
@@ -110,10 +123,15 @@ func (w *Writer) flush() error {
 
 // hand keeps the order between rows and other messages.
 func (w *Writer) hand() {
-	if len(w.rows.buf) > 0 {
-		w.c.send(&w.rows)
-		w.rows.buf = w.rows.buf[:0]
+	if w.rows == nil {
+		return
 	}
+	w.c.send(w.rows)
+	if cap(w.rows.buf) <= 2*flushBytes { // one with a huge row is not kept
+		w.rows.buf = w.rows.buf[:0]
+		rowBuffers.Put(w.rows)
+	}
+	w.rows = nil
 }
 
 // Complete ends a statement: "SELECT 3".
@@ -158,7 +176,7 @@ func (w *Writer) CopyOut(columns int, f Format) error {
 
 // CopyData sends a piece of a COPY TO STDOUT.
 func (w *Writer) CopyData(b []byte) error {
-	buf := append(w.rows.buf, 'd', 0, 0, 0, 0)
+	buf := append(w.buffer(), 'd', 0, 0, 0, 0)
 	binary.BigEndian.PutUint32(buf[len(buf)-4:], uint32(4+len(b)))
 	w.rows.buf = append(buf, b...)
 	if len(w.rows.buf) >= flushBytes {
