@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ type Config struct {
 	SegmentBytes    int64 // of the log; default 64 MiB
 	TickEvery       time.Duration
 	ScribbleRows    bool // for tests, see stream.Config
+	// ApplyAtATime is how many partitions apply records at a time; default one
+	// processor less than the runtime has.
+	ApplyAtATime int
 }
 
 // Node is a running server without its listeners.
@@ -55,6 +59,8 @@ type Node struct {
 	engine  *session.Engine
 	metrics *metrics
 	gather  gather.Counters
+
+	checkpoints, turns chan struct{} // see partition.Config
 
 	mu      sync.Mutex
 	tenants map[string]*session.Tenant
@@ -78,7 +84,13 @@ func Open(cfg Config) (*Node, error) {
 	if cfg.MemoryBytes == 0 {
 		cfg.MemoryBytes = 1 << 30
 	}
-	n := &Node{cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics()}
+	if cfg.ApplyAtATime == 0 {
+		cfg.ApplyAtATime = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	n := &Node{
+		cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics(),
+		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime),
+	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -172,7 +184,7 @@ func (n *Node) openTenant(d store.Database) error {
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
 		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
-		ScribbleRows: n.cfg.ScribbleRows,
+		ScribbleRows: n.cfg.ScribbleRows, Checkpoints: n.checkpoints, Turns: n.turns,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {
 		return err

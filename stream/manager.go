@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -39,6 +38,9 @@ type Config struct {
 	TickEvery       time.Duration // default 250 ms
 	MaxLagRows      int64         // backpressure: a partition further behind holds appends; default 65,536
 	ScribbleRows    bool          // for tests, see rows.Pool
+
+	// Checkpoints and Turns are the node's, see partition.Config; optional.
+	Checkpoints, Turns chan struct{}
 }
 
 // Manager owns the streams of a node: their partition workers, and the ticks
@@ -52,8 +54,6 @@ type Manager struct {
 	// history is held for reading while a view begins at the base of a log, and
 	// for writing while logs are trimmed.
 	history sync.RWMutex
-
-	checkpoints, turns chan struct{} // see partition.Config
 
 	mu      sync.RWMutex
 	streams map[id.Relation]*liveStream
@@ -83,10 +83,16 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	if cfg.TickEvery == 0 {
 		cfg.TickEvery = 250 * time.Millisecond
 	}
+	if cfg.Checkpoints == nil {
+		cfg.Checkpoints = make(chan struct{}, 1)
+	}
+	if cfg.Turns == nil {
+		cfg.Turns = make(chan struct{}, 1)
+	}
 	if cfg.MaxLagRows == 0 {
 		cfg.MaxLagRows = 1 << 16
 	}
-	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}, checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1))}
+	m := &Manager{cfg: cfg, streams: map[id.Relation]*liveStream{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop = cancel
 	m.group, m.ctx = errgroup.WithContext(ctx)
@@ -122,7 +128,7 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 			Partition: id.StreamPartition{Tenant: m.cfg.Tenant, Stream: r.ID, Partition: p}, Stream: r,
 			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Logger: m.cfg.Logger, Now: m.cfg.Now,
 			CheckpointEvery: m.cfg.CheckpointEvery, CheckpointRows: m.cfg.CheckpointRows,
-			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())), Checkpoints: m.checkpoints, Turns: m.turns,
+			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())), Checkpoints: m.cfg.Checkpoints, Turns: m.cfg.Turns,
 		})
 		if err != nil {
 			return err
