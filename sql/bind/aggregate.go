@@ -16,8 +16,10 @@ type grouping struct {
 	keys    []expr.Expr
 	keyCols []types.Column
 	calls   []plan.AggCall
-	grouped bool // GROUP BY was given
-	first   int  // position of the first aggregate
+	grouped bool     // GROUP BY was given
+	sets    []keySet // nil where there is but one, of all keys
+	asked   int      // position of an argument of GROUPING
+	first   int      // position of the first aggregate
 	// unknownError is set where the error of a value is not that of what it was
 	// made of.
 	unknownError bool
@@ -322,6 +324,8 @@ func (g *grouped) over(e expr.Expr, pos int) (expr.Expr, error) {
 				return g.call(n.id), nil
 			case boundPlaceholder:
 				return g.bound(n.id/3, n.id%3), nil
+			case groupingPlaceholder:
+				return g.group.groupingValue(n, func() expr.Expr { return g.key(len(g.group.keys)) })
 			}
 		case *expr.Column:
 			if env >= 0 && n.Index >= env && n.Index < env+plan.EnvColumns && g.envelope >= 0 {
@@ -371,7 +375,15 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 			return nil, fmt.Errorf("key %d has no type", i)
 		}
 	}
-	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
+	cols := g.keyCols
+	var sets []plan.GroupingSet
+	if g.sets != nil {
+		sets = g.planSets(keys)
+		keys = append(keys, setNumber(0))
+		cols = append(cols[:len(cols):len(cols)], setColumn)
+	}
+	a := plan.NewAggregate(s.node, keys, cols, g.calls, g.grouped)
+	a.Sets = sets
 	schema := a.Schema()
 	return &grouped{
 		node: a.WithOwnErrors(g.unknownError), source: s, group: g, envelope: plan.EnvelopeAt(schema),

@@ -141,9 +141,6 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	case *ast.NamedArg:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "named arguments are not supported").WithHint("Give the arguments in order.")
-	case *ast.GroupingSet:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPING SETS, ROLLUP and CUBE are not supported").
-			WithHint("Use UNION ALL of one query for each grouping.")
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "expressions of the form %T are not supported", e)
 }

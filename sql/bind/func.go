@@ -36,6 +36,9 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if !f.SQLSyntax && isSetFunction(name) {
 		return b.setInExpr(c, f, "")
 	}
+	if f.SQLSyntax && name == "grouping" {
+		return b.groupingCall(c, f)
+	}
 	if f.Variadic {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "VARIADIC arguments are not supported")
 	}
@@ -91,8 +94,6 @@ func syntaxCall(name string, args []expr.Expr) (expr.Expr, error) {
 		}
 	case "timezone":
 		return expr.NewAtTimeZone(args[1], args[0])
-	case "grouping":
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPING is not supported")
 	}
 	return nil, nil
 }

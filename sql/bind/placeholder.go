@@ -21,6 +21,8 @@ type placeholder struct {
 
 	apply *plan.Apply        // a subquery; args are Arg (if any) and Outer
 	set   *plan.FunctionScan // a set-returning function; args are its arguments
+
+	places []int // of GROUPING: the positions of args
 }
 
 // Type implements expr.Expr.
@@ -49,11 +51,12 @@ func (p *placeholder) Volatility() expr.Volatility { return expr.Volatile }
 
 // Kinds of placeholders.
 const (
-	aggPlaceholder    = "aggregate"
-	boundPlaceholder  = "bound"
-	windowPlaceholder = "window function"
-	subqueryKind      = "subquery"
-	setKind           = "set-returning function"
+	aggPlaceholder      = "aggregate"
+	boundPlaceholder    = "bound"
+	windowPlaceholder   = "window function"
+	groupingPlaceholder = "grouping operation"
+	subqueryKind        = "subquery"
+	setKind             = "set-returning function"
 )
 
 func has(e expr.Expr, kind string) bool {

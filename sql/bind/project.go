@@ -128,6 +128,9 @@ func (q *selecting) each(fn func(e expr.Expr, pos int) (expr.Expr, error)) error
 // planGroups adds WHERE, the grouping and HAVING.
 func (q *selecting) planGroups() error {
 	if !q.group.used() {
+		if q.group.asked > 0 {
+			return notKey(q.group.asked)
+		}
 		if err := q.filter(); err != nil {
 			return err
 		}

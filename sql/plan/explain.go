@@ -135,7 +135,11 @@ func compoundText(n Node) (string, []field) {
 	case *Aggregate:
 		title := "Aggregate"
 		var f []field
-		if len(x.Keys) > 0 {
+		switch {
+		case len(x.Sets) > 0:
+			title = "MixedAggregate"
+			f = append(f, field{"Grouping Sets", x.setsText()})
+		case len(x.Keys) > 0:
 			title = "HashAggregate"
 			f = append(f, field{"Group Key", exprList(x.Keys)})
 		}

@@ -28,7 +28,9 @@ func push(n Node, conds []expr.Expr) Node {
 		}
 		return x.WithChildren(inputs)
 	case *Aggregate:
-		below, here := split(conds, func(e expr.Expr) bool { return len(x.Keys) > 0 && readsOnly(e, 0, len(x.Keys)) && pure(e) })
+		below, here := split(conds, func(e expr.Expr) bool {
+			return len(x.Keys) > 0 && len(x.Sets) == 0 && readsOnly(e, 0, len(x.Keys)) && pure(e)
+		})
 		for i := range below {
 			below[i] = Substitute(below[i], x.Keys)
 		}
