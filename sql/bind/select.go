@@ -23,7 +23,7 @@ func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*re
 	defer b.leave()
 	if s.With != nil {
 		var err error
-		if ctx, err = b.with(s, ctx); err != nil {
+		if ctx, err = b.with(s.With, s, ctx); err != nil {
 			return nil, err
 		}
 	}

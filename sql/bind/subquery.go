@@ -199,3 +199,28 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 	}
 	return expr.NewAnyAll(x.Op.Name, left, array, x.All)
 }
+
+// rowSubquery makes n expressions of a subquery with n columns: each is the
+// subquery with one column alone.
+func (b *binder) rowSubquery(s *scope, x *ast.Subquery, n int) ([]ast.Expr, error) {
+	r, err := b.selectStmt(x.Query, s.below(&frame{parent: s}))
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) != n {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(x.Position())
+	}
+	alias := &ast.Alias{Pos: x.Pos, Name: "row"}
+	for i := range n {
+		alias.Columns = append(alias.Columns, ast.ColumnAlias{Name: columnN(i)})
+	}
+	out := make([]ast.Expr, n)
+	for i := range out {
+		out[i] = &ast.Subquery{Pos: x.Pos, Kind: ast.ScalarSubquery, Query: &ast.Select{Pos: x.Pos, Body: &ast.SelectCore{
+			Pos:     x.Pos,
+			Targets: []ast.Target{{Expr: &ast.ColumnRef{Pos: x.Pos, Parts: []string{columnN(i)}}}},
+			From:    []ast.FromItem{&ast.SubqueryRef{Pos: x.Pos, Query: x.Query, Alias: alias}},
+		}}}
+	}
+	return out, nil
+}

@@ -39,6 +39,10 @@ type Tables interface {
 	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error
 	Update(ctx context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error
 	Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error
+	// Find looks up the rows that have the primary keys of these rows, and locks the
+	// table for the writes that follow. ids has the identity of each, NULL for none;
+	// found its columns, NULLs for none.
+	Find(ctx context.Context, table *catalog.Relation, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
 }
 
 // Streams appends events.
@@ -319,6 +323,8 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 		return newAggregate(r, x, child), nil
 	case *plan.Window:
 		return &windowOp{run: r, Source: child, node: x}, nil
+	case *plan.KeyLookup:
+		return &keyLookupOp{run: r, Source: child, table: x.Table}, nil
 	case *plan.Modify:
 		return &modifyOp{run: r, Source: child, node: x}, nil
 	}

@@ -165,7 +165,13 @@ func compoundText(n Node) (string, []field) {
 		}
 		return "WindowAgg", out
 	case *Modify:
-		return x.Kind.String() + " on " + x.Target.Name, nil
+		var f []field
+		if x.OnConflict != ConflictFails {
+			f = append(f, field{"Conflict Resolution", x.OnConflict.String()})
+		}
+		return x.Kind.String() + " on " + x.Target.Name, f
+	case *KeyLookup:
+		return "Key Lookup on " + x.Table.Name, nil
 	}
 	return fmt.Sprintf("%T", n), nil
 }

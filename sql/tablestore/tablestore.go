@@ -284,3 +284,56 @@ func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vecto
 	}
 	return nil
 }
+
+// Find implements exec.Tables.
+func (t *Tx) Find(_ context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+	t.begin()
+	ids := types.NewVector(types.Of(types.Int8), rows.Rows)
+	found := types.NewBatch(table.RowSchema(), rows.Rows)
+	row := types.NewBatch(table.RowSchema(), 1)
+	for i := range rows.Rows {
+		id, ok, err := t.rowOf(table, rows, i)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			ids.AppendNull()
+			for _, c := range found.Cols {
+				c.AppendNull()
+			}
+			continue
+		}
+		value, ok, err := t.batch.Get(t.store.rowKey(table.ID, id))
+		if err == nil && !ok {
+			err = storage.ErrCorrupt
+		}
+		if err == nil {
+			err = recordbatch.Decode(value, row)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("table %s: %w", table.Name, err)
+		}
+		ids.AppendInt(id)
+		for c, v := range row.Cols {
+			found.Cols[c].AppendFrom(v, 0)
+		}
+	}
+	found.Rows = rows.Rows
+	return ids, found, nil
+}
+
+// rowOf returns the identity of the row that has the primary key of row i.
+func (t *Tx) rowOf(table *catalog.Relation, rows *types.Batch, i int) (id int64, ok bool, err error) {
+	key := t.primaryKey(table, rows, i)
+	if key == nil {
+		return 0, false, nil
+	}
+	b, ok, err := t.batch.Get(key)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	if len(b) != 8 {
+		return 0, false, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
+	}
+	return int64(binary.BigEndian.Uint64(b)), true, nil
+}
