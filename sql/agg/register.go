@@ -10,6 +10,7 @@ func RegisterExact(r *Registry) {
 	registerVariance(r)
 	registerBitwise(r)
 	registerCollect(r)
+	registerJSON(r)
 	registerPercentile(r)
 }
 

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -105,10 +106,11 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
 	}
 	call := plan.AggCall{Name: fn.Name, Distinct: f.Distinct}
-	if call.Bound, call.Args, err = bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
-	if f.Distinct {
+	ordered := fn.MergeAlgebra == agg.OrderedMonoid
+	if f.Distinct && !ordered {
 		if call.Bound, err = agg.Distinct(call.Bound); err != nil {
 			return plan.AggCall{}, err
 		}
@@ -126,8 +128,41 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		}
 		call.OrderBy = append(call.OrderBy, sortKey(k, v))
 	}
+	if f.Distinct && ordered {
+		if err := distinctOrder(&call, f, args); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
 	call.Column = types.Column{Name: f.Name.Name, Type: call.Bound.Final.Type()}
 	return call, nil
+}
+
+// distinctOrder orders the rows of a call whose value depends on their order by all
+// of its arguments, so that equal ones are neighbours; ORDER BY says how to begin.
+func distinctOrder(call *plan.AggCall, f *ast.FuncCall, args []expr.Expr) error {
+	sorted := make([]bool, len(args))
+	for i, a := range args {
+		var err error
+		if args[i], err = expr.ResolveUnknown(a); err != nil {
+			return err
+		}
+		if t := args[i].Type(); t.OID == types.JSON {
+			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify an equality operator for type %s", t).At(f.Args[i].Position())
+		}
+	}
+	for k := range call.OrderBy {
+		i := slices.IndexFunc(args, func(a expr.Expr) bool { return expr.Equal(a, call.OrderBy[k].Value) })
+		if i < 0 {
+			return sqlerr.New(sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list").At(f.OrderBy[k].Expr.Position())
+		}
+		sorted[i] = true
+	}
+	for i, a := range args {
+		if !sorted[i] {
+			call.OrderBy = append(call.OrderBy, plan.SortKey{Value: a})
+		}
+	}
+	return nil
 }
 
 // orderedSet are the aggregates that are called with WITHIN GROUP.
@@ -153,7 +188,7 @@ func withinGroup(f *ast.FuncCall) (*ast.FuncCall, error) {
 }
 
 // bindAggregate finds the form of the call, and casts its inputs.
-func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
+func (b *binder) bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
 	argTypes := make([]types.Type, len(args))
 	consts := make([]*types.Datum, len(args))
 	for i, a := range args {
@@ -170,7 +205,15 @@ func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, 
 	}
 	inputs := make([]expr.Expr, len(bound.Inputs))
 	for i, n := range bound.Inputs {
-		if inputs[i], err = expr.Cast(args[n], bound.ArgTypes[i], expr.Implicit); err != nil {
+		switch t := bound.ArgTypes[i]; {
+		case bound.JSONKey && i == 0:
+			inputs[i], err = expr.JSONKey(args[n])
+		case t.OID == types.JSON || t.OID == types.JSONB:
+			inputs[i], err = b.toJSON(args[n], t.OID)
+		default:
+			inputs[i], err = expr.Cast(args[n], t, expr.Implicit)
+		}
+		if err != nil {
 			return bound, nil, err
 		}
 	}
@@ -281,7 +324,7 @@ func (b *binder) helperCall(g *grouping, name string, arg, filter expr.Expr) (ex
 	if fn == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name)
 	}
-	bound, args, err := bindAggregate(fn, []expr.Expr{arg})
+	bound, args, err := b.bindAggregate(fn, []expr.Expr{arg})
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"fmt"
+
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -125,11 +127,15 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.Subscript:
 		return b.subscript(c, x)
 	case *ast.Row:
-		fields, err := b.exprs(c, x.Elems)
+		values, err := b.exprs(c, x.Elems)
 		if err != nil {
 			return nil, err
 		}
-		return expr.NewRow(fields)
+		fields := make([]recordField, len(values))
+		for i, v := range values {
+			fields[i] = recordField{fmt.Sprintf("f%d", i+1), v}
+		}
+		return b.record(fields)
 	case *ast.Default:
 		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *ast.FieldSelect:

@@ -234,7 +234,7 @@ func (b *binder) aggCallOver(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return plan.AggCall{}, undefinedSet(f.Name.Name, nil)
 	}
 	call := plan.AggCall{Name: fn.Name}
-	if call.Bound, call.Args, err = bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
 	if f.Filter != nil {

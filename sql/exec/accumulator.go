@@ -111,12 +111,31 @@ func (a *accumulator) keep(b *types.Batch, inputs []*types.Vector, groups []uint
 	return nil
 }
 
+// distinct keeps the first of the rows of a group whose keys are equal; sel has
+// them in the order of the keys.
+func (a *accumulator) distinct(sel []int32, keys []*types.Vector, n int) []int32 {
+	compare := comparator(a.call.OrderBy, keys)
+	last := make([]int32, n) // row of each group that was kept last, from 1
+	kept := sel[:0]
+	for _, r := range sel {
+		g := a.groups[r]
+		if last[g] == 0 || compare(last[g]-1, r) != 0 {
+			last[g] = r + 1
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
 // finish returns the values of n groups, and for approximate aggregates lo, hi,
 // state and error.
 func (a *accumulator) finish(n int, confidence float64) (*types.Vector, []*types.Vector, error) {
 	if a.rows != nil {
 		keys := a.rows.Cols[len(a.call.Args):]
 		sel := order(a.call.OrderBy, keys, a.rows.Rows)
+		if a.call.Distinct {
+			sel = a.distinct(sel, keys, n)
+		}
 		groups := make([]uint32, len(sel))
 		for i, r := range sel {
 			groups[i] = a.groups[r]

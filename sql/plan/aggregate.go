@@ -11,11 +11,13 @@ import (
 
 // AggCall is one aggregate of an Aggregate or a window.
 type AggCall struct {
-	Name     string
-	Bound    agg.Bound
-	Args     []expr.Expr // one for each of Bound.Inputs, cast
-	Filter   expr.Expr
-	OrderBy  []SortKey // the order in which rows are folded
+	Name    string
+	Bound   agg.Bound
+	Args    []expr.Expr // one for each of Bound.Inputs, cast
+	Filter  expr.Expr
+	OrderBy []SortKey // the order in which rows are folded
+	// Distinct folds equal rows once: those with equal values of OrderBy where there
+	// is one, else Bound's state sees to it.
 	Distinct bool
 	// Combine merges portable states of Bound.State, the values of Args[0],
 	// instead of folding values: combine(c).
