@@ -413,6 +413,9 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	if err := b.attachAll(&s.node, keys); err != nil {
 		return nil, err
 	}
+	if err := b.expandSets(&s.node, pointers(keys)); err != nil {
+		return nil, err
+	}
 	for i := range keys {
 		if unknown(g.keyCols[i].Type) {
 			return nil, fmt.Errorf("key %d has no type", i)

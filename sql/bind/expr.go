@@ -16,8 +16,17 @@ type clause struct {
 	name    string    // "WHERE", for errors
 	group   *grouping // collects aggregates; nil where none may be
 	windows *windowing
-	sets    bool // set-returning functions may be
+	sets    bool   // set-returning functions may be
+	noSets  string // the construct that forbids them, where it is not name
 	inAgg   bool
+}
+
+// withoutSets is the clause inside a construct whose operands are not always
+// evaluated, so that they cannot multiply the row.
+func (c *clause) withoutSets(construct string) *clause {
+	out := *c
+	out.sets, out.noSets = false, construct
+	return &out
 }
 
 // expr binds an expression. Errors get the position of the innermost node.
@@ -309,6 +318,7 @@ func (b *binder) pattern(c *clause, x *ast.PatternMatch) (expr.Expr, error) {
 }
 
 func (b *binder) caseExpr(c *clause, x *ast.Case) (expr.Expr, error) {
+	c = c.withoutSets("CASE")
 	var operand, otherwise expr.Expr
 	var err error
 	if x.Operand != nil {

@@ -42,6 +42,9 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if f.Variadic {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "VARIADIC arguments are not supported")
 	}
+	if f.SQLSyntax && name == "coalesce" {
+		c = c.withoutSets("COALESCE")
+	}
 	args, err := b.exprs(c, f.Args)
 	if err != nil {
 		return nil, err

@@ -471,7 +471,7 @@ func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
 		}
 		return e, nil
 	}
-	e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY"}, item)
+	e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY", sets: true}, item)
 	if err != nil {
 		return nil, err
 	}
