@@ -79,26 +79,22 @@ func (a *aggregateOp) Close() error {
 	return a.Source.Close()
 }
 
-// groupBytes is what a group costs beside its keys and states: its map entry.
-const groupBytes = 64
-
 // groupTable is the groups of one grouping set.
 type groupTable struct {
 	run    *run
 	node   *plan.Aggregate
 	keys   []expr.Expr
-	total  bool              // there is always exactly one group
-	index  map[string]uint32 // number of a group by its encoded keys
+	total  bool      // there is always exactly one group
+	index  *keyTable // numbers the groups by their encoded keys
 	n      int
 	groups *rowSet // the keys of each group
 	aggs   []*accumulator
 	buf    []byte
 	number []uint32 // of the group of each row of a batch
-	held   int64
 }
 
 func newGroupTable(r *run, node *plan.Aggregate, keys []expr.Expr, total bool) *groupTable {
-	t := &groupTable{run: r, node: node, keys: keys, total: total, index: map[string]uint32{}}
+	t := &groupTable{run: r, node: node, keys: keys, total: total, index: newKeyTable()}
 	t.groups = newRowSet(&types.Schema{Columns: node.KeyCols})
 	for _, calls := range [][]plan.AggCall{node.Aggs, node.Envelope} {
 		for i := range calls {
@@ -175,16 +171,13 @@ func (t *groupTable) assign(ctx context.Context, b *types.Batch) error {
 func (t *groupTable) find(cols []*types.Vector, rows int) {
 	for i := range rows {
 		t.buf = appendKeys(t.buf[:0], cols, i)
-		g, ok := t.index[string(t.buf)]
-		if !ok {
-			g = uint32(t.n)
+		g, fresh := t.index.add(t.buf)
+		if fresh {
 			t.n++
-			t.index[string(t.buf)] = g
 			for k, c := range cols {
 				t.groups.Cols[k].AppendFrom(c, i)
 			}
 			t.groups.Rows++
-			t.held += int64(len(t.buf)) + groupBytes
 		}
 		t.number = append(t.number, g)
 	}
@@ -198,7 +191,7 @@ func (t *groupTable) grow() {
 
 // charge brings the budget up to date.
 func (t *groupTable) charge() error {
-	total := t.held + int64(t.groups.MemoryBytes())
+	total := t.index.memory() + int64(t.groups.MemoryBytes())
 	for _, acc := range t.aggs {
 		total += acc.memory()
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/tallydb/tallydb/sql/plan"
-	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -198,7 +197,7 @@ func (a *applyOp) evaluate(rows *rowSet) (*outcome, error) {
 	switch a.node.Kind {
 	case plan.ApplyScalar:
 		if rows.Rows > 1 {
-			return nil, sqlerr.New(sqlerr.CardinalityViolation, "more than one row returned by a subquery used as an expression")
+			return nil, plan.TooManyRows()
 		}
 		o.value = types.NullOf(a.node.Column.Type)
 		if rows.Rows == 1 {

@@ -280,7 +280,7 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Shared:
 		return r.openShared(ctx, x)
 	case *plan.RecursiveUnion:
-		return &recursiveOp{run: r, node: x, seen: map[string]struct{}{}}, nil
+		return &recursiveOp{run: r, node: x, seen: newKeyTable()}, nil
 	case *plan.WorkTable:
 		return &cursorSource{cursor{rows: &r.state.work[x.ID].Batch, all: true}}, nil
 	case *plan.Append:
@@ -316,7 +316,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Sort:
 		return r.newSort(x, child, -1), nil
 	case *plan.DistinctOn:
-		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: map[string]struct{}{}}, nil
+		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: newKeyTable()}, nil
 	case *plan.Repeat:
 		return &repeatOp{run: r, Source: child, times: x.Times}, nil
 	case *plan.Aggregate:
