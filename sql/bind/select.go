@@ -75,6 +75,16 @@ func (b *binder) rowCount(e ast.Expr, what string) (expr.Expr, error) {
 	if e == nil {
 		return nil, nil
 	}
+	var column *ast.ColumnRef
+	ast.WalkExprs(e, func(x ast.Expr) bool {
+		if c, ok := x.(*ast.ColumnRef); ok && column == nil {
+			column = c
+		}
+		return column == nil
+	})
+	if column != nil {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", what).At(column.Position())
+	}
 	v, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: what}, e)
 	if err != nil {
 		return nil, err

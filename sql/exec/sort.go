@@ -42,19 +42,22 @@ func compareRows(c *types.Vector, i, j int, key plan.SortKey) int {
 		}
 		return 1
 	}
-	o := 0
-	switch c.Type.Kind() {
-	case types.KindInt:
-		o = cmp.Compare(c.Ints[i], c.Ints[j])
-	case types.KindFloat:
-		o = compareFloats(c.Floats[i], c.Floats[j])
-	default:
-		o = types.Compare(c.Datum(i), c.Datum(j))
-	}
+	o := compareValues(c, i, c, j)
 	if key.Descending {
 		return -o
 	}
 	return o
+}
+
+// compareValues orders two values of one type; neither is NULL.
+func compareValues(a *types.Vector, i int, b *types.Vector, j int) int {
+	switch a.Type.Kind() {
+	case types.KindInt:
+		return cmp.Compare(a.Ints[i], b.Ints[j])
+	case types.KindFloat:
+		return compareFloats(a.Floats[i], b.Floats[j])
+	}
+	return types.Compare(a.Datum(i), b.Datum(j))
 }
 
 // compareFloats puts NaN above infinity, as PostgreSQL does.
