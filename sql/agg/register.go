@@ -11,7 +11,8 @@ func RegisterExact(r *Registry) {
 	registerBitwise(r)
 	registerCollect(r)
 	registerJSON(r)
-	registerPercentile(r)
+	registerOrderedSet(r)
+	registerRegression(r)
 }
 
 func exactDescriptor(name, signature, memory string, privacy PrivacyClass) Descriptor {

@@ -79,26 +79,20 @@ func (g *grouping) bound(i, which int) *placeholder {
 // aggCall binds the call itself.
 func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	inner := &clause{s: c.s, name: c.name, inAgg: true}
-	if f.WithinGroup != orderedSet[f.Name.Name] {
-		if f.WithinGroup {
-			return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", f.Name.Name)
-		}
-		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", f.Name.Name)
-	}
-	if f.WithinGroup {
-		var err error
-		if f, err = withinGroup(f); err != nil {
-			return plan.AggCall{}, err
-		}
-	}
 	if f.Name.Name == "combine" {
 		return b.combine(inner, f)
 	}
+	fn := b.env.Registry.Lookup(f.Name.Name)
 	args, err := b.exprs(inner, f.Args)
 	if err != nil {
 		return plan.AggCall{}, err
 	}
-	fn := b.env.Registry.Lookup(f.Name.Name)
+	if err := b.checkWithinGroup(f, fn, args); err != nil {
+		return plan.AggCall{}, err
+	}
+	if fn.OrderedSet {
+		return b.orderedSet(inner, f, fn, args)
+	}
 	if f.Star && f.Name.Name != "count" {
 		return plan.AggCall{}, sqlerr.New(sqlerr.UndefinedFunction, "function %s() does not exist", f.Name.Name)
 	}
@@ -163,28 +157,6 @@ func distinctOrder(call *plan.AggCall, f *ast.FuncCall, args []expr.Expr) error 
 		}
 	}
 	return nil
-}
-
-// orderedSet are the aggregates that are called with WITHIN GROUP.
-var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
-
-// withinGroup makes f(q) WITHIN GROUP (ORDER BY x) the call f(q, x); descending,
-// the fraction counts from the other end.
-func withinGroup(f *ast.FuncCall) (*ast.FuncCall, error) {
-	if len(f.OrderBy) != 1 || len(f.Args) != 1 || f.Distinct {
-		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s takes one fraction and WITHIN GROUP (ORDER BY one value)", f.Name.Name)
-	}
-	out := *f
-	q := f.Args[0]
-	if f.OrderBy[0].Direction == ast.Descending {
-		if f.Name.Name != "percentile_cont" {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s in descending order is not supported", f.Name.Name)
-		}
-		one := &ast.Literal{Kind: ast.IntegerLiteral, Text: "1"}
-		q = &ast.Binary{Pos: f.Pos, Op: ast.Operator{Name: "-"}, Left: one, Right: q}
-	}
-	out.Args, out.OrderBy = []ast.Expr{q, f.OrderBy[0].Expr}, nil
-	return &out, nil
 }
 
 // bindAggregate finds the form of the call, and casts its inputs.

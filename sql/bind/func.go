@@ -23,6 +23,9 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if name == "combine" || !f.SQLSyntax && b.env.Registry.Lookup(name) != nil {
 		return b.aggregate(c, f)
 	}
+	if hypotheticalSet[name] && f.WithinGroup {
+		return b.hypothetical(c, f)
+	}
 	if windowOnly[name] {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
