@@ -209,6 +209,9 @@ func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
 		if r, ok := x.Right.(*ast.Row); ok {
 			return b.rowCompare(c, x.Op.Name, l, r)
 		}
+		if q, ok := x.Right.(*ast.Subquery); ok && q.Kind == ast.ScalarSubquery {
+			return b.rowCompareQuery(c, x.Op.Name, l, q)
+		}
 	}
 	args, err := b.exprs(c, []ast.Expr{x.Left, x.Right})
 	if err != nil {
@@ -230,6 +233,25 @@ func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
 		return nil, err
 	}
 	return out, b.boundBinary(x.Op.Name, out, l, r)
+}
+
+// rowCompareQuery compares a row with the row of a subquery.
+func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subquery) (expr.Expr, error) {
+	r, err := b.selectStmt(q.Query, c.s.below(&frame{parent: c.s}))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(r.cols) > len(l.Elems):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(q.Position())
+	case len(r.cols) < len(l.Elems):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(q.Position())
+	}
+	items, err := b.rowSubquery(c.s, q, len(l.Elems))
+	if err != nil {
+		return nil, err
+	}
+	return b.rowCompare(c, op, l, &ast.Row{Pos: q.Pos, Elems: items})
 }
 
 func (b *binder) rowCompare(c *clause, op string, l, r *ast.Row) (expr.Expr, error) {

@@ -174,11 +174,11 @@ func (u *unnesting) filtering(conds []expr.Expr) (Node, []expr.Expr, bool) {
 		on = append(on, u.joined(c, u.width))
 	}
 	if u.apply.Kind == ApplyIn {
-		match, err := u.match(p.values[0], kind == AntiJoin)
+		match, err := u.match(p.values, kind == AntiJoin)
 		if err != nil {
 			return nil, nil, false
 		}
-		on = append(on, match)
+		on = append(on, match...)
 	}
 	j := &Join{Kind: kind, Left: u.apply.Child, Right: p.base, On: And(on)}
 	rest := slices.Delete(slices.Clone(conds), at, at+1)
@@ -207,23 +207,32 @@ func exists(n Node) Node {
 	}
 }
 
-// match is the comparison of IN. NOT IN drops a row also where the comparison
-// with some value is unknown.
-func (u *unnesting) match(value expr.Expr, negated bool) (expr.Expr, error) {
-	value = u.joined(value, u.width)
-	equal, err := expr.NewOperator("=", u.apply.Arg, value)
-	if err != nil || !negated {
-		return equal, err
-	}
-	any := []expr.Expr{equal}
-	for _, e := range []expr.Expr{u.apply.Arg, value} {
-		unknown, err := expr.NewIsNull(e, false)
+// match is the comparisons of IN, which all must hold. NOT IN drops a row also
+// where the comparison with some value is unknown.
+func (u *unnesting) match(values []expr.Expr, negated bool) ([]expr.Expr, error) {
+	out := make([]expr.Expr, len(u.apply.Args))
+	for i, arg := range u.apply.Args {
+		value := u.joined(values[i], u.width)
+		equal, err := expr.NewOperator("=", arg, value)
 		if err != nil {
 			return nil, err
 		}
-		any = append(any, unknown)
+		if out[i] = equal; !negated {
+			continue
+		}
+		any := []expr.Expr{equal}
+		for _, e := range []expr.Expr{arg, value} {
+			unknown, err := expr.NewIsNull(e, false)
+			if err != nil {
+				return nil, err
+			}
+			any = append(any, unknown)
+		}
+		if out[i], err = expr.NewOr(any...); err != nil {
+			return nil, err
+		}
 	}
-	return expr.NewOr(any...)
+	return out, nil
 }
 
 // correlation is conditions as equalities: those of inner expressions, over the
