@@ -47,6 +47,10 @@ var calls = []call{
 	{name: "bool_and", args: []types.OID{types.Bool}},
 	{name: "bit_or", args: []types.OID{types.Int4}},
 	{name: "bit_xor", args: []types.OID{types.Int8}},
+	{name: "corr", args: []types.OID{types.Float8, types.Float8}, float: true},
+	{name: "regr_count", args: []types.OID{types.Float8, types.Float8}, float: true},
+	{name: "covar_samp", args: []types.OID{types.Float8, types.Float8}, float: true},
+	{name: "mode", args: []types.OID{types.Int4}, ordered: true},
 	{name: "string_agg", args: []types.OID{types.Text, types.Text}, ordered: true},
 	{name: "array_agg", args: []types.OID{types.Int4}, ordered: true},
 }

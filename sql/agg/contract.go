@@ -25,8 +25,11 @@ type Bound struct {
 	Inputs []int
 	// ArgTypes are the types that the inputs must be cast to.
 	ArgTypes []types.Type
-	State    StateSpec
-	Final    Finaliser
+	// JSONKey says that the first input is the key of a JSON object. An input whose
+	// type is json or jsonb is made JSON of any type.
+	JSONKey bool
+	State   StateSpec
+	Final   Finaliser
 }
 
 // StateSpec names a state and makes arrays of it.

@@ -16,6 +16,8 @@ type Descriptor struct {
 	Memory       string // formula
 	PrivacyClass PrivacyClass
 	CodecVersion int
+	// OrderedSet says that it is called with WITHIN GROUP (ORDER BY …).
+	OrderedSet bool
 }
 
 // Parameter is a constant argument with its default and limits.

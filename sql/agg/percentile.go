@@ -2,92 +2,168 @@ package agg
 
 import (
 	"math"
-	"slices"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// registerPercentile registers percentile_cont and percentile_disc. Their calls
-// are percentile_cont(q) WITHIN GROUP (ORDER BY x): the binder passes q, then x.
-func registerPercentile(r *Registry) {
+// registerOrderedSet registers the aggregates of WITHIN GROUP (ORDER BY x). Their
+// calls f(q) WITHIN GROUP (ORDER BY x) are bound as f(q, x), and the rows are folded
+// in the order that the query asks for.
+func registerOrderedSet(r *Registry) {
 	for _, name := range []string{"percentile_cont", "percentile_disc"} {
-		d := exactDescriptor(name, name+"(q float8) WITHIN GROUP (ORDER BY x) → float8 for cont, x's type for disc", "the values", HoldsValues)
-		d.MergeAlgebra = OrderedMonoid
+		d := exactDescriptor(name, name+"(q float8 or float8[]) WITHIN GROUP (ORDER BY x) → float8 or interval for cont, x's type for disc; an array for an array", "the values", HoldsValues)
+		d.MergeAlgebra, d.OrderedSet = OrderedMonoid, true
 		d.Parameters = []Parameter{{Name: "q", Min: 0, Max: 1, Meaning: "the fraction of values at or below the result"}}
-		r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (Bound, error) {
-			return bindPercentile(name, args, consts)
+		r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
+			return bindPercentile(name, args)
 		}})
 	}
+	d := exactDescriptor("mode", "mode() WITHIN GROUP (ORDER BY x) → x's type", "the values", HoldsValues)
+	d.MergeAlgebra, d.OrderedSet = OrderedMonoid, true
+	r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
+		if len(args) != 1 || !ordered(known(args[0]).OID) {
+			return Bound{}, noFunction("mode", args)
+		}
+		in := []types.Type{known(args[0])}
+		return Bound{Inputs: []int{0}, ArgTypes: in, State: collectSpec(in), Final: modeFinal(in[0])}, nil
+	}})
 }
 
-func bindPercentile(name string, args []types.Type, consts []*types.Datum) (Bound, error) {
+// bindPercentile binds the fraction as an input too, whose value in the first row
+// counts: it need not be a constant.
+func bindPercentile(name string, args []types.Type) (Bound, error) {
 	if len(args) != 2 {
 		return Bound{}, noFunction(name, args)
 	}
-	q, ok := fraction(consts[0])
-	if !ok {
-		return Bound{}, sqlerr.New(sqlerr.FeatureNotSupported, "the fraction of %s must be a constant number", name)
+	q, t := types.Of(types.Float8), types.Of(known(args[1]).OID)
+	if args[0].OID.IsArray() {
+		q = types.Of(types.Float8.ArrayOf())
 	}
-	if !(q >= 0 && q <= 1) {
-		return Bound{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", q)
-	}
-	t := types.Of(known(args[1]).OID)
-	if name == "percentile_cont" {
-		if args[1].OID.Category() != 'N' {
+	switch {
+	case name == "percentile_disc":
+		if !ordered(t.OID) {
 			return Bound{}, noFunction(name, args)
 		}
+	case args[1].OID == types.Interval:
+	case args[1].OID.Category() == 'N' || args[1].OID == types.Unknown:
 		t = types.Of(types.Float8)
-	} else if !ordered(t.OID) {
+	default:
 		return Bound{}, noFunction(name, args)
 	}
-	in := []types.Type{t}
-	return Bound{Inputs: []int{1}, ArgTypes: in, State: collectSpec(in), Final: percentileFinal(name, t, q)}, nil
+	in := []types.Type{q, t}
+	return Bound{Inputs: []int{0, 1}, ArgTypes: in, State: collectSpec(in), Final: percentileFinal(name, q, t)}, nil
 }
 
-// fraction reads a constant number.
-func fraction(d *types.Datum) (float64, bool) {
-	switch {
-	case d == nil || d.Null:
-		return 0, false
-	case d.Type.OID == types.Numeric:
-		return types.DecodeDecimal(d.Bytes).Float64(), true
-	case d.Type.Kind() == types.KindFloat:
-		return d.Float, true
-	case d.Type.Kind() == types.KindInt:
-		return float64(d.Int), true
+func percentileFinal(name string, q, t types.Type) Finaliser {
+	result := t
+	if q.OID.IsArray() {
+		result = types.Of(t.OID.ArrayOf())
 	}
-	return 0, false
-}
-
-func percentileFinal(name string, t types.Type, q float64) Finaliser {
-	return exactly(name, t, func(states States, n int, out *types.Vector) error {
+	return exactly(name, result, func(states States, n int, out *types.Vector) error {
 		s := states.(*collectStates)
 		for g := range n {
-			values := sortedValues(s.groups[g])
-			switch {
-			case len(values) == 0:
+			values := knownValues(s.groups[g], 1)
+			if len(values) == 0 || s.groups[g][0].Nulls.Has(0) {
 				out.AppendNull()
-			case name == "percentile_disc":
-				out.AppendDatum(values[max(int(math.Ceil(q*float64(len(values))))-1, 0)])
-			default:
-				at := q * float64(len(values)-1)
-				lo := math.Floor(at)
-				a, b := values[int(lo)].Float, values[int(math.Ceil(at))].Float
-				out.AppendFloat(a + (b-a)*(at-lo))
+				continue
 			}
+			d, err := percentiles(name, s.groups[g][0].Datum(0), t, values)
+			if err != nil {
+				return err
+			}
+			out.AppendDatum(d)
 		}
 		return nil
 	})
 }
 
-func sortedValues(cols []*types.Vector) []types.Datum {
-	var out []types.Datum
-	for i := range lenOf(cols) {
-		if !cols[0].Nulls.Has(i) {
-			out = append(out, cols[0].Datum(i))
+// percentiles returns the value at a fraction, or at each of an array of them.
+func percentiles(name string, q types.Datum, t types.Type, values []types.Datum) (types.Datum, error) {
+	if !q.Type.OID.IsArray() {
+		return percentile(name, q.Float, values)
+	}
+	a, err := types.ArrayDatum(q)
+	if err != nil {
+		return types.Datum{}, err
+	}
+	for i, x := range a.Items {
+		if x.Null {
+			a.Items[i] = types.NullOf(t)
+			continue
+		}
+		if a.Items[i], err = percentile(name, x.Float, values); err != nil {
+			return types.Datum{}, err
 		}
 	}
-	slices.SortFunc(out, types.Compare)
+	a.Elem = t
+	return a.Datum(), nil
+}
+
+// percentile returns the value at a fraction of sorted values, of which there is
+// one at least.
+func percentile(name string, q float64, values []types.Datum) (types.Datum, error) {
+	if !(q >= 0 && q <= 1) {
+		return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "percentile value %g is not between 0 and 1", q)
+	}
+	if name == "percentile_disc" {
+		return values[max(int(math.Ceil(q*float64(len(values))))-1, 0)], nil
+	}
+	at := q * float64(len(values)-1)
+	lo := math.Floor(at)
+	a, b := values[int(lo)], values[int(math.Ceil(at))]
+	if a.Type.OID != types.Interval {
+		return types.FloatDatum(a.Float + (b.Float-a.Float)*(at-lo)), nil
+	}
+	from, to := types.DecodeSpan(a.Bytes), types.DecodeSpan(b.Bytes)
+	back, ok := from.Neg()
+	if ok {
+		to, ok = to.Add(back)
+	}
+	if ok {
+		to, ok = to.Times(at - lo)
+	}
+	if ok {
+		to, ok = from.Add(to)
+	}
+	if !ok {
+		return types.Datum{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
+	}
+	return to.Datum(), nil
+}
+
+// modeFinal takes the most frequent value, of equally frequent ones the first.
+func modeFinal(t types.Type) Finaliser {
+	return exactly("mode", t, func(states States, n int, out *types.Vector) error {
+		s := states.(*collectStates)
+		for g := range n {
+			values := knownValues(s.groups[g], 0)
+			if len(values) == 0 {
+				out.AppendNull()
+				continue
+			}
+			best, most, from := 0, 0, 0
+			for i := range values {
+				if types.Compare(values[from], values[i]) != 0 {
+					from = i
+				}
+				if i-from+1 > most {
+					best, most = from, i-from+1
+				}
+			}
+			out.AppendDatum(values[best])
+		}
+		return nil
+	})
+}
+
+// knownValues returns the values of column c that are not NULL, in order.
+func knownValues(cols []*types.Vector, c int) []types.Datum {
+	var out []types.Datum
+	for i := range lenOf(cols) {
+		if !cols[c].Nulls.Has(i) {
+			out = append(out, cols[c].Datum(i))
+		}
+	}
 	return out
 }

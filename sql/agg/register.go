@@ -10,7 +10,9 @@ func RegisterExact(r *Registry) {
 	registerVariance(r)
 	registerBitwise(r)
 	registerCollect(r)
-	registerPercentile(r)
+	registerJSON(r)
+	registerOrderedSet(r)
+	registerRegression(r)
 }
 
 func exactDescriptor(name, signature, memory string, privacy PrivacyClass) Descriptor {

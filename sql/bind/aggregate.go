@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -16,8 +17,10 @@ type grouping struct {
 	keys    []expr.Expr
 	keyCols []types.Column
 	calls   []plan.AggCall
-	grouped bool // GROUP BY was given
-	first   int  // position of the first aggregate
+	grouped bool     // GROUP BY was given
+	sets    []keySet // nil where there is but one, of all keys
+	asked   int      // position of an argument of GROUPING
+	first   int      // position of the first aggregate
 	// unknownError is set where the error of a value is not that of what it was
 	// made of.
 	unknownError bool
@@ -76,26 +79,20 @@ func (g *grouping) bound(i, which int) *placeholder {
 // aggCall binds the call itself.
 func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	inner := &clause{s: c.s, name: c.name, inAgg: true}
-	if f.WithinGroup != orderedSet[f.Name.Name] {
-		if f.WithinGroup {
-			return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "%s is not an ordered-set aggregate, so it cannot have WITHIN GROUP", f.Name.Name)
-		}
-		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "WITHIN GROUP is required for ordered-set aggregate %s", f.Name.Name)
-	}
-	if f.WithinGroup {
-		var err error
-		if f, err = withinGroup(f); err != nil {
-			return plan.AggCall{}, err
-		}
-	}
 	if f.Name.Name == "combine" {
 		return b.combine(inner, f)
 	}
+	fn := b.env.Registry.Lookup(f.Name.Name)
 	args, err := b.exprs(inner, f.Args)
 	if err != nil {
 		return plan.AggCall{}, err
 	}
-	fn := b.env.Registry.Lookup(f.Name.Name)
+	if err := b.checkWithinGroup(f, fn, args); err != nil {
+		return plan.AggCall{}, err
+	}
+	if fn.OrderedSet {
+		return b.orderedSet(inner, f, fn, args)
+	}
 	if f.Star && f.Name.Name != "count" {
 		return plan.AggCall{}, sqlerr.New(sqlerr.UndefinedFunction, "function %s() does not exist", f.Name.Name)
 	}
@@ -103,10 +100,11 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
 	}
 	call := plan.AggCall{Name: fn.Name, Distinct: f.Distinct}
-	if call.Bound, call.Args, err = bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
-	if f.Distinct {
+	ordered := fn.MergeAlgebra == agg.OrderedMonoid
+	if f.Distinct && !ordered {
 		if call.Bound, err = agg.Distinct(call.Bound); err != nil {
 			return plan.AggCall{}, err
 		}
@@ -124,34 +122,45 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		}
 		call.OrderBy = append(call.OrderBy, sortKey(k, v))
 	}
+	if f.Distinct && ordered {
+		if err := distinctOrder(&call, f, args); err != nil {
+			return plan.AggCall{}, err
+		}
+	}
 	call.Column = types.Column{Name: f.Name.Name, Type: call.Bound.Final.Type()}
 	return call, nil
 }
 
-// orderedSet are the aggregates that are called with WITHIN GROUP.
-var orderedSet = map[string]bool{"percentile_cont": true, "percentile_disc": true}
-
-// withinGroup makes f(q) WITHIN GROUP (ORDER BY x) the call f(q, x); descending,
-// the fraction counts from the other end.
-func withinGroup(f *ast.FuncCall) (*ast.FuncCall, error) {
-	if len(f.OrderBy) != 1 || len(f.Args) != 1 || f.Distinct {
-		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s takes one fraction and WITHIN GROUP (ORDER BY one value)", f.Name.Name)
-	}
-	out := *f
-	q := f.Args[0]
-	if f.OrderBy[0].Direction == ast.Descending {
-		if f.Name.Name != "percentile_cont" {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s in descending order is not supported", f.Name.Name)
+// distinctOrder orders the rows of a call whose value depends on their order by all
+// of its arguments, so that equal ones are neighbours; ORDER BY says how to begin.
+func distinctOrder(call *plan.AggCall, f *ast.FuncCall, args []expr.Expr) error {
+	sorted := make([]bool, len(args))
+	for i, a := range args {
+		var err error
+		if args[i], err = expr.ResolveUnknown(a); err != nil {
+			return err
 		}
-		one := &ast.Literal{Kind: ast.IntegerLiteral, Text: "1"}
-		q = &ast.Binary{Pos: f.Pos, Op: ast.Operator{Name: "-"}, Left: one, Right: q}
+		if t := args[i].Type(); t.OID == types.JSON {
+			return sqlerr.New(sqlerr.UndefinedFunction, "could not identify an equality operator for type %s", t).At(f.Args[i].Position())
+		}
 	}
-	out.Args, out.OrderBy = []ast.Expr{q, f.OrderBy[0].Expr}, nil
-	return &out, nil
+	for k := range call.OrderBy {
+		i := slices.IndexFunc(args, func(a expr.Expr) bool { return expr.Equal(a, call.OrderBy[k].Value) })
+		if i < 0 {
+			return sqlerr.New(sqlerr.InvalidColumnReference, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list").At(f.OrderBy[k].Expr.Position())
+		}
+		sorted[i] = true
+	}
+	for i, a := range args {
+		if !sorted[i] {
+			call.OrderBy = append(call.OrderBy, plan.SortKey{Value: a})
+		}
+	}
+	return nil
 }
 
 // bindAggregate finds the form of the call, and casts its inputs.
-func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
+func (b *binder) bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
 	argTypes := make([]types.Type, len(args))
 	consts := make([]*types.Datum, len(args))
 	for i, a := range args {
@@ -168,7 +177,15 @@ func bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, 
 	}
 	inputs := make([]expr.Expr, len(bound.Inputs))
 	for i, n := range bound.Inputs {
-		if inputs[i], err = expr.Cast(args[n], bound.ArgTypes[i], expr.Implicit); err != nil {
+		switch t := bound.ArgTypes[i]; {
+		case bound.JSONKey && i == 0:
+			inputs[i], err = expr.JSONKey(args[n])
+		case t.OID == types.JSON || t.OID == types.JSONB:
+			inputs[i], err = b.toJSON(args[n], t.OID)
+		default:
+			inputs[i], err = expr.Cast(args[n], t, expr.Implicit)
+		}
+		if err != nil {
 			return bound, nil, err
 		}
 	}
@@ -279,7 +296,7 @@ func (b *binder) helperCall(g *grouping, name string, arg, filter expr.Expr) (ex
 	if fn == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name)
 	}
-	bound, args, err := bindAggregate(fn, []expr.Expr{arg})
+	bound, args, err := b.bindAggregate(fn, []expr.Expr{arg})
 	if err != nil {
 		return nil, err
 	}
@@ -322,6 +339,8 @@ func (g *grouped) over(e expr.Expr, pos int) (expr.Expr, error) {
 				return g.call(n.id), nil
 			case boundPlaceholder:
 				return g.bound(n.id/3, n.id%3), nil
+			case groupingPlaceholder:
+				return g.group.groupingValue(n, func() expr.Expr { return g.key(len(g.group.keys)) })
 			}
 		case *expr.Column:
 			if env >= 0 && n.Index >= env && n.Index < env+plan.EnvColumns && g.envelope >= 0 {
@@ -366,12 +385,23 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	if err := b.attachAll(&s.node, keys); err != nil {
 		return nil, err
 	}
+	if err := b.expandSets(&s.node, pointers(keys)); err != nil {
+		return nil, err
+	}
 	for i := range keys {
 		if unknown(g.keyCols[i].Type) {
 			return nil, fmt.Errorf("key %d has no type", i)
 		}
 	}
-	a := plan.NewAggregate(s.node, keys, g.keyCols, g.calls, g.grouped)
+	cols := g.keyCols
+	var sets []plan.GroupingSet
+	if g.sets != nil {
+		sets = g.planSets(keys)
+		keys = append(keys, setNumber(0))
+		cols = append(cols[:len(cols):len(cols)], setColumn)
+	}
+	a := plan.NewAggregate(s.node, keys, cols, g.calls, g.grouped)
+	a.Sets = sets
 	schema := a.Schema()
 	return &grouped{
 		node: a.WithOwnErrors(g.unknownError), source: s, group: g, envelope: plan.EnvelopeAt(schema),

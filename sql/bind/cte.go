@@ -20,18 +20,21 @@ type cte struct {
 	work      *result
 }
 
-// with brings common table expressions into reach.
-func (b *binder) with(s *ast.Select, ctx *context) (*context, error) {
+// with brings the common table expressions of a statement into reach.
+func (b *binder) with(w *ast.With, stmt ast.Node, ctx *context) (*context, error) {
 	out := &context{frame: ctx.frame, ctes: ctx.ctes}
+	if w == nil {
+		return out, nil
+	}
 	seen := map[string]bool{}
-	refs := tableNames(s)
-	for i := range s.With.CTEs {
-		def := &s.With.CTEs[i]
+	refs := tableNames(stmt)
+	for i := range w.CTEs {
+		def := &w.CTEs[i]
 		if seen[def.Name] {
 			return nil, sqlerr.New(sqlerr.DuplicateAlias, "WITH query name %q specified more than once", def.Name).At(def.Position())
 		}
 		seen[def.Name] = true
-		recursive := s.With.Recursive && references(def.Query, def.Name) > 0
+		recursive := w.Recursive && references(def.Query, def.Name) > 0
 		many := refs[def.Name] > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
 		out = &context{frame: ctx.frame, ctes: &cte{
 			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many, recursive: recursive,

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"fmt"
+
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -14,8 +16,17 @@ type clause struct {
 	name    string    // "WHERE", for errors
 	group   *grouping // collects aggregates; nil where none may be
 	windows *windowing
-	sets    bool // set-returning functions may be
+	sets    bool   // set-returning functions may be
+	noSets  string // the construct that forbids them, where it is not name
 	inAgg   bool
+}
+
+// withoutSets is the clause inside a construct whose operands are not always
+// evaluated, so that they cannot multiply the row.
+func (c *clause) withoutSets(construct string) *clause {
+	out := *c
+	out.sets, out.noSets = false, construct
+	return &out
 }
 
 // expr binds an expression. Errors get the position of the innermost node.
@@ -125,11 +136,15 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.Subscript:
 		return b.subscript(c, x)
 	case *ast.Row:
-		fields, err := b.exprs(c, x.Elems)
+		values, err := b.exprs(c, x.Elems)
 		if err != nil {
 			return nil, err
 		}
-		return expr.NewRow(fields)
+		fields := make([]recordField, len(values))
+		for i, v := range values {
+			fields[i] = recordField{fmt.Sprintf("f%d", i+1), v}
+		}
+		return b.record(fields)
 	case *ast.Default:
 		return nil, sqlerr.New(sqlerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *ast.FieldSelect:
@@ -141,9 +156,6 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	case *ast.NamedArg:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "named arguments are not supported").WithHint("Give the arguments in order.")
-	case *ast.GroupingSet:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPING SETS, ROLLUP and CUBE are not supported").
-			WithHint("Use UNION ALL of one query for each grouping.")
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "expressions of the form %T are not supported", e)
 }
@@ -197,6 +209,9 @@ func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
 		if r, ok := x.Right.(*ast.Row); ok {
 			return b.rowCompare(c, x.Op.Name, l, r)
 		}
+		if q, ok := x.Right.(*ast.Subquery); ok && q.Kind == ast.ScalarSubquery {
+			return b.rowCompareQuery(c, x.Op.Name, l, q)
+		}
 	}
 	args, err := b.exprs(c, []ast.Expr{x.Left, x.Right})
 	if err != nil {
@@ -218,6 +233,25 @@ func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
 		return nil, err
 	}
 	return out, b.boundBinary(x.Op.Name, out, l, r)
+}
+
+// rowCompareQuery compares a row with the row of a subquery.
+func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subquery) (expr.Expr, error) {
+	r, err := b.selectStmt(q.Query, c.s.below(&frame{parent: c.s}))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(r.cols) > len(l.Elems):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(q.Position())
+	case len(r.cols) < len(l.Elems):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(q.Position())
+	}
+	items, err := b.rowSubquery(c.s, q, len(l.Elems))
+	if err != nil {
+		return nil, err
+	}
+	return b.rowCompare(c, op, l, &ast.Row{Pos: q.Pos, Elems: items})
 }
 
 func (b *binder) rowCompare(c *clause, op string, l, r *ast.Row) (expr.Expr, error) {
@@ -306,6 +340,7 @@ func (b *binder) pattern(c *clause, x *ast.PatternMatch) (expr.Expr, error) {
 }
 
 func (b *binder) caseExpr(c *clause, x *ast.Case) (expr.Expr, error) {
+	c = c.withoutSets("CASE")
 	var operand, otherwise expr.Expr
 	var err error
 	if x.Operand != nil {

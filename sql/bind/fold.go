@@ -40,7 +40,7 @@ func (f *foldSource) over(e expr.Expr) (expr.Expr, bool) {
 // cannot be one.
 func (b *binder) foldOver(s *scope, where expr.Expr, g *grouping) *grouped {
 	src := s.fold
-	if src == nil {
+	if src == nil || g.sets != nil {
 		return nil
 	}
 	fold := &plan.Fold{Stream: src.stream}

@@ -32,7 +32,7 @@ func (b *binder) crossJoin(left *scope, item ast.FromItem, ctx *context) (*scope
 		return b.fromItem(item, ctx)
 	}
 	if isLateral(item) {
-		return b.lateral(left, item, plan.ApplyLateral, ctx)
+		return b.lateral(left, item, ctx)
 	}
 	right, err := b.fromItem(item, ctx)
 	if err != nil {
@@ -140,8 +140,8 @@ func (c column) moved(to []int, shift int) column {
 	return c
 }
 
-// lateral binds an item that reads those before it.
-func (b *binder) lateral(left *scope, item ast.FromItem, kind plan.ApplyKind, ctx *context) (*scope, error) {
+// lateral binds an item that may read those before it.
+func (b *binder) lateral(left *scope, item ast.FromItem, ctx *context) (*scope, error) {
 	f := &frame{parent: left}
 	left.ctx = ctx
 	right, err := b.fromItem(item, &context{frame: f, ctes: ctx.ctes})
@@ -149,15 +149,16 @@ func (b *binder) lateral(left *scope, item ast.FromItem, kind plan.ApplyKind, ct
 		return nil, err
 	}
 	if len(f.slots) == 0 {
-		k := plan.InnerJoin
-		if kind == plan.ApplyLateralLeft {
-			k = plan.LeftJoin
-		}
-		return b.joined(left, right, &plan.Join{Kind: k}, ctx, itemPos(item))
+		return b.joined(left, right, &plan.Join{Kind: plan.InnerJoin}, ctx, itemPos(item))
 	}
+	return applyLateral(left, right, f, plan.ApplyLateral, ctx), nil
+}
+
+// applyLateral runs the right side for each row of the left.
+func applyLateral(left, right *scope, f *frame, kind plan.ApplyKind, ctx *context) *scope {
 	a := &plan.Apply{Kind: kind, Child: left.node, Subplan: right.node, Outer: f.outer, Slots: f.slots}
 	node, to := plan.NewLateral(a)
-	return pairScopes(left, right, node, to, ctx), nil
+	return pairScopes(left, right, node, to, ctx)
 }
 
 // tableRef binds a name in FROM: a common table expression, a relation, a side

@@ -23,6 +23,9 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if name == "combine" || !f.SQLSyntax && b.env.Registry.Lookup(name) != nil {
 		return b.aggregate(c, f)
 	}
+	if hypotheticalSet[name] && f.WithinGroup {
+		return b.hypothetical(c, f)
+	}
 	if windowOnly[name] {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "window function %s requires an OVER clause", name)
 	}
@@ -36,12 +39,26 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if !f.SQLSyntax && isSetFunction(name) {
 		return b.setInExpr(c, f, "")
 	}
+	if f.SQLSyntax && name == "grouping" {
+		return b.groupingCall(c, f)
+	}
 	if f.Variadic {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "VARIADIC arguments are not supported")
+	}
+	if f.SQLSyntax && name == "coalesce" {
+		c = c.withoutSets("COALESCE")
 	}
 	args, err := b.exprs(c, f.Args)
 	if err != nil {
 		return nil, err
+	}
+	if jsonMakers[name] {
+		if err := b.rowsToJSON(name, args); err != nil {
+			return nil, err
+		}
+		if name == "row_to_json" {
+			return args[0], nil
+		}
 	}
 	if f.SQLSyntax {
 		if e, err := syntaxCall(name, args); e != nil || err != nil {
@@ -91,8 +108,6 @@ func syntaxCall(name string, args []expr.Expr) (expr.Expr, error) {
 		}
 	case "timezone":
 		return expr.NewAtTimeZone(args[1], args[0])
-	case "grouping":
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPING is not supported")
 	}
 	return nil, nil
 }

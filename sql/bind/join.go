@@ -47,33 +47,34 @@ func (b *binder) join(x *ast.Join, ctx *context) (*scope, error) {
 }
 
 func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
+	f := &frame{parent: left}
+	left.ctx = ctx
+	right, err := b.fromItem(x.Right, &context{frame: f, ctes: ctx.ctes})
+	if err != nil {
+		return nil, err
+	}
+	if len(f.slots) == 0 {
+		return b.joinScopes(left, right, x, ctx)
+	}
+	if x.Natural || len(x.Using) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "USING and NATURAL are not supported with LATERAL").
+			WithHint("Use ON.").At(x.Position())
+	}
+	if x.On != nil { // a condition on the rows of the item
+		cond, err := b.boolExpr(&clause{s: right, name: "JOIN/ON"}, x.On)
+		if err != nil {
+			return nil, err
+		}
+		if cond, err = b.attach(&right.node, cond); err != nil {
+			return nil, err
+		}
+		right.node = &plan.Filter{Child: right.node, Cond: cond}
+	}
 	kind := plan.ApplyLateral
 	if x.Kind == ast.LeftJoin {
 		kind = plan.ApplyLateralLeft
 	}
-	s, err := b.lateral(left, x.Right, kind, ctx)
-	if err != nil {
-		return nil, err
-	}
-	if x.Natural || len(x.Using) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "USING and NATURAL are not supported with LATERAL").At(x.Position())
-	}
-	if x.On == nil {
-		return s, nil
-	}
-	if l, ok := x.On.(*ast.Literal); ok && l.Kind == ast.BoolLiteral && l.Text == "true" {
-		return s, nil
-	}
-	if kind == plan.ApplyLateralLeft {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "LEFT JOIN LATERAL needs ON true").
-			WithHint("Move the condition into the subquery.").At(x.On.Position())
-	}
-	cond, err := b.boolExpr(&clause{s: s, name: "JOIN/ON"}, x.On)
-	if err != nil {
-		return nil, err
-	}
-	s.node = &plan.Filter{Child: s.node, Cond: cond}
-	return s, nil
+	return applyLateral(left, right, f, kind, ctx), nil
 }
 
 func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
@@ -81,6 +82,11 @@ func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, erro
 	if err != nil {
 		return nil, err
 	}
+	return b.joinScopes(left, right, x, ctx)
+}
+
+// joinScopes joins two sides that do not read each other.
+func (b *binder) joinScopes(left, right *scope, x *ast.Join, ctx *context) (*scope, error) {
 	j := &plan.Join{Kind: joinKinds[x.Kind]}
 	names := make([]string, 0, len(x.Using))
 	for _, u := range x.Using {

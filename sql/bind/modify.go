@@ -36,9 +36,6 @@ func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, err
 
 // insert binds INSERT into a table or a stream.
 func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
-	if x.OnConflict != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported").At(x.OnConflict.Position())
-	}
 	rel, err := b.writable(x.Table, "insert into")
 	if err != nil {
 		return nil, err
@@ -51,7 +48,17 @@ func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.modify(plan.Insert, rel, child, x.Returning, x.Alias)
+	m := &plan.Modify{Kind: plan.Insert, Target: rel, Child: child}
+	if x.OnConflict != nil {
+		if err := b.onConflict(m, x); err != nil {
+			return nil, err
+		}
+	}
+	s, err := rowScope(rel, aliasOf(x.Alias))
+	if err != nil {
+		return nil, err
+	}
+	return b.modify(m, x.Returning, s)
 }
 
 // insertColumns returns the columns that the source gives values for, in order.
@@ -231,21 +238,12 @@ func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error)
 	return b.assign(rel, column, e)
 }
 
-// modify builds the statement around the rows to write.
-func (b *binder) modify(kind plan.ModifyKind, rel *catalog.Relation, child plan.Node, returning []ast.Target, alias string) (*plan.Query, error) {
-	m := &plan.Modify{Kind: kind, Target: rel, Child: child}
+// modify completes a statement that writes: it yields what RETURNING asks for of
+// the written rows, which s names.
+func (b *binder) modify(m *plan.Modify, returning []ast.Target, s *scope) (*plan.Query, error) {
 	q := &plan.Query{Root: m}
 	if len(returning) == 0 {
 		return q, nil
-	}
-	scan := &plan.Values{Columns: rel.Columns}
-	var a *ast.Alias
-	if alias != "" {
-		a = &ast.Alias{Name: alias}
-	}
-	s, err := nodeScope(scan, rel.Name, rel.Schema, a, false, &context{})
-	if err != nil {
-		return nil, err
 	}
 	sel := &selecting{b: b, s: s, core: &ast.SelectCore{Targets: returning}}
 	if err := sel.bindTargets(nil); err != nil {
@@ -262,109 +260,181 @@ func (b *binder) modify(kind plan.ModifyKind, rel *catalog.Relation, child plan.
 	return q, nil
 }
 
-// modifyScope reads the rows of a table with their identity, filtered.
-func (b *binder) modifyScope(t ast.TableRef, where ast.Expr, what string) (*catalog.Relation, *scope, error) {
+// rowScope names the columns of a row of a table.
+func rowScope(rel *catalog.Relation, alias *ast.Alias) (*scope, error) {
+	return nodeScope(&plan.Values{Columns: rel.Columns}, rel.Name, rel.Schema, alias, false, &context{})
+}
+
+// aliasOf returns an alias of this name, nil for none.
+func aliasOf(name string) *ast.Alias {
+	if name == "" {
+		return nil
+	}
+	return &ast.Alias{Name: name}
+}
+
+// modifying is the rows of a table that UPDATE or DELETE is about, each once for
+// every row of FROM or USING that it meets. The first columns of its scope are
+// the table's, then the row's identity.
+type modifying struct {
+	b   *binder
+	rel *catalog.Relation
+	s   *scope
+}
+
+// modifying reads the rows of a table with their identity, joined and filtered.
+func (b *binder) modifying(t ast.TableRef, from []ast.FromItem, where ast.Expr, ctx *context, what string) (*modifying, error) {
 	rel, err := b.writable(t.Name, what)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	scan := &plan.TableScan{Table: rel, Columns: append(identity(len(rel.Columns)), plan.RowID)}
-	s, err := nodeScope(scan, rel.Name, rel.Schema, t.Alias, false, &context{})
-	if err != nil || where == nil {
-		return rel, s, err
+	s, err := nodeScope(scan, rel.Name, rel.Schema, t.Alias, false, ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range from {
+		if s, err = b.crossJoin(s, item, ctx); err != nil {
+			return nil, err
+		}
+		s.ctx = ctx
+	}
+	m := &modifying{b: b, rel: rel, s: s}
+	if where == nil {
+		return m, nil
 	}
 	cond, err := b.boolExpr(&clause{s: s, name: "WHERE"}, where)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if cond, err = b.attach(&s.node, cond); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.node = &plan.Filter{Child: s.node, Cond: cond}
-	return rel, s, nil
+	return m, nil
+}
+
+// query plans the statement: the table's columns become values.
+func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []ast.Target, joins bool) (*plan.Query, error) {
+	if err := m.b.attachAll(&m.s.node, values); err != nil {
+		return nil, err
+	}
+	n := len(m.rel.Columns)
+	schema := m.s.nodeSchema()
+	p := &plan.Project{Child: m.s.node}
+	p.Values = append([]expr.Expr{m.s.at(n)}, values...)
+	p.Cols = append([]types.Column{schema.Columns[n]}, m.rel.Columns...)
+	for i := n + 1; i < len(schema.Columns); i++ {
+		p.Values, p.Cols = append(p.Values, m.s.at(i)), append(p.Cols, schema.Columns[i])
+	}
+	w := &plan.Modify{Kind: kind, Target: m.rel, Child: p}
+	if joins { // a row that meets several is written once, by the first
+		w.Child = &plan.DistinctOn{Child: p, Keys: []expr.Expr{plan.NewColumn(p.Schema(), 0)}}
+	}
+	written := &scope{node: &plan.Values{Columns: p.Cols[1:]}, tables: m.s.tables, ctx: m.s.ctx}
+	to := make([]int, len(schema.Columns))
+	for i := range to {
+		if to[i] = i; i >= n {
+			to[i] = i - 1 // the identity is gone
+		}
+	}
+	for _, c := range m.s.cols {
+		if c.index != n {
+			written.cols = append(written.cols, c.moved(to, 0))
+		}
+	}
+	return m.b.modify(w, returning, written)
 }
 
 func (b *binder) update(x *ast.Update) (*plan.Query, error) {
-	if x.With != nil || len(x.From) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH and FROM are not supported in UPDATE").
-			WithHint("Use a subquery in SET or WHERE.").At(x.Position())
-	}
-	rel, s, err := b.modifyScope(x.Table, x.Where, "update")
+	ctx, err := b.with(x.With, x, &context{})
 	if err != nil {
 		return nil, err
 	}
-	values := make([]expr.Expr, len(rel.Columns))
-	for i := range values {
-		values[i] = s.at(i)
-	}
-	for _, set := range x.Set {
-		if err := b.setColumns(rel, s, set, values); err != nil {
-			return nil, err
-		}
-	}
-	if err := b.attachAll(&s.node, values); err != nil {
+	m, err := b.modifying(x.Table, x.From, x.Where, ctx, "update")
+	if err != nil {
 		return nil, err
 	}
-	p := &plan.Project{Child: s.node}
-	p.Values = append([]expr.Expr{s.at(len(rel.Columns))}, values...)
-	p.Cols = append([]types.Column{s.node.Schema().Columns[len(rel.Columns)]}, rel.Columns...)
-	alias := ""
-	if x.Table.Alias != nil {
-		alias = x.Table.Alias.Name
+	values := make([]expr.Expr, len(m.rel.Columns))
+	for i := range values {
+		values[i] = m.s.at(i)
 	}
-	return b.modify(plan.Update, rel, p, x.Returning, alias)
+	if err := b.setAll(m.rel, m.s, x.Set, values); err != nil {
+		return nil, err
+	}
+	return m.query(plan.Update, values, x.Returning, len(x.From) > 0)
 }
 
-func (b *binder) setColumns(rel *catalog.Relation, s *scope, set ast.Assignment, values []expr.Expr) error {
-	items := []ast.Expr{set.Value}
-	if set.Multi || len(set.Columns) > 1 {
-		row, ok := set.Value.(*ast.Row)
-		if !ok || len(row.Elems) != len(set.Columns) {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a row of as many values").At(set.Position())
-		}
-		items = row.Elems
+func (b *binder) delete(x *ast.Delete) (*plan.Query, error) {
+	ctx, err := b.with(x.With, x, &context{})
+	if err != nil {
+		return nil, err
 	}
-	for i, c := range set.Columns {
-		column, err := targetColumn(rel, c)
+	m, err := b.modifying(x.Table, x.Using, x.Where, ctx, "delete from")
+	if err != nil {
+		return nil, err
+	}
+	values := make([]expr.Expr, len(m.rel.Columns))
+	for i := range values {
+		values[i] = m.s.at(i)
+	}
+	return m.query(plan.Delete, values, x.Returning, len(x.Using) > 0)
+}
+
+// setAll binds the assignments of a SET over s, into values.
+func (b *binder) setAll(rel *catalog.Relation, s *scope, sets []ast.Assignment, values []expr.Expr) error {
+	assigned := map[int]bool{}
+	for _, set := range sets {
+		items, err := b.assignedItems(s, set)
 		if err != nil {
 			return err
 		}
-		if _, ok := items[i].(*ast.Default); ok {
-			if values[column], err = b.defaultOf(rel, column); err != nil {
+		for i, c := range set.Columns {
+			column, err := targetColumn(rel, c)
+			if err != nil {
 				return err
 			}
-			continue
+			if assigned[column] {
+				return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", c.Name)
+			}
+			assigned[column] = true
+			if values[column], err = b.setValue(rel, s, column, items[i]); err != nil {
+				return sqlerr.From(err).At(items[i].Position())
+			}
 		}
-		e, err := b.expr(&clause{s: s, name: "UPDATE"}, items[i])
-		if err == nil {
-			e, err = b.assign(rel, column, e)
-		}
-		if err != nil {
-			return sqlerr.From(err).At(items[i].Position())
-		}
-		values[column] = e
 	}
 	return nil
 }
 
-func (b *binder) delete(x *ast.Delete) (*plan.Query, error) {
-	if x.With != nil || len(x.Using) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH and USING are not supported in DELETE").
-			WithHint("Use a subquery in WHERE.").At(x.Position())
+func (b *binder) setValue(rel *catalog.Relation, s *scope, column int, item ast.Expr) (expr.Expr, error) {
+	if _, ok := item.(*ast.Default); ok {
+		return b.defaultOf(rel, column)
 	}
-	rel, s, err := b.modifyScope(x.Table, x.Where, "delete from")
+	e, err := b.expr(&clause{s: s, name: "UPDATE"}, item)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan.Project{Child: s.node, Values: []expr.Expr{s.at(len(rel.Columns))}}
-	p.Cols = []types.Column{s.node.Schema().Columns[len(rel.Columns)]}
-	for i := range rel.Columns {
-		p.Values = append(p.Values, s.at(i))
-		p.Cols = append(p.Cols, rel.Columns[i])
+	return b.assign(rel, column, e)
+}
+
+// assignedItems returns one expression for each column of an assignment.
+func (b *binder) assignedItems(s *scope, set ast.Assignment) ([]ast.Expr, error) {
+	if !set.Multi && len(set.Columns) == 1 {
+		return []ast.Expr{set.Value}, nil
 	}
-	alias := ""
-	if x.Table.Alias != nil {
-		alias = x.Table.Alias.Name
+	switch v := set.Value.(type) {
+	case *ast.Row:
+		if len(v.Elems) == len(set.Columns) {
+			return v.Elems, nil
+		}
+		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(v.Position())
+	case *ast.Subquery:
+		if v.Kind == ast.ScalarSubquery {
+			return b.rowSubquery(s, v, len(set.Columns))
+		}
 	}
-	return b.modify(plan.Delete, rel, p, x.Returning, alias)
+	if len(set.Columns) == 1 { // (a) = expression
+		return []ast.Expr{set.Value}, nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression").At(set.Value.Position())
 }

@@ -19,8 +19,10 @@ type placeholder struct {
 	args []expr.Expr // what the value needs of the rows below
 	pos  int
 
-	apply *plan.Apply        // a subquery; args are Arg (if any) and Outer
+	apply *plan.Apply        // a subquery; args are Args and Outer
 	set   *plan.FunctionScan // a set-returning function; args are its arguments
+
+	places []int // of GROUPING: the positions of args
 }
 
 // Type implements expr.Expr.
@@ -49,11 +51,12 @@ func (p *placeholder) Volatility() expr.Volatility { return expr.Volatile }
 
 // Kinds of placeholders.
 const (
-	aggPlaceholder    = "aggregate"
-	boundPlaceholder  = "bound"
-	windowPlaceholder = "window function"
-	subqueryKind      = "subquery"
-	setKind           = "set-returning function"
+	aggPlaceholder      = "aggregate"
+	boundPlaceholder    = "bound"
+	windowPlaceholder   = "window function"
+	groupingPlaceholder = "grouping operation"
+	subqueryKind        = "subquery"
+	setKind             = "set-returning function"
 )
 
 func has(e expr.Expr, kind string) bool {
@@ -118,10 +121,8 @@ func (b *binder) attach(node *plan.Node, e expr.Expr) (expr.Expr, error) {
 		}
 		a := *p.apply
 		a.Child = *node
-		if a.Arg != nil {
-			a.Arg, args = args[0], args[1:]
-		}
-		a.Outer = args
+		k := len(a.Args)
+		a.Args, a.Outer = args[:k:k], args[k:]
 		at := len(a.Child.Schema().Columns)
 		*node = plan.NewApply(&a)
 		done[p.id] = plan.NewColumn((*node).Schema(), at)

@@ -92,42 +92,61 @@ func (q *selecting) sortsBy(e expr.Expr, n int) bool {
 	return len(q.keys) < n
 }
 
-// each rewrites every expression that is computed above the grouping.
-func (q *selecting) each(fn func(e expr.Expr, pos int) (expr.Expr, error)) error {
-	var err error
-	apply := func(e *expr.Expr, pos int) {
-		if err == nil && *e != nil {
-			*e, err = fn(*e, pos)
+// places returns every expression that is computed above the grouping.
+func (q *selecting) places() []*expr.Expr {
+	var out []*expr.Expr
+	q.visit(func(e *expr.Expr, _ int) { out = append(out, e) })
+	return out
+}
+
+// visit calls fn with the places of these expressions and with their positions.
+func (q *selecting) visit(fn func(e *expr.Expr, pos int)) {
+	visit := func(e *expr.Expr, pos int) {
+		if *e != nil {
+			fn(e, pos)
 		}
 	}
 	for i := range q.targets {
 		t := &q.targets[i]
 		for _, e := range []*expr.Expr{&t.e, &t.lo, &t.hi, &t.state} {
-			apply(e, t.pos)
+			visit(e, t.pos)
 		}
 		for k := range t.fields {
-			apply(&t.fields[k].value, t.pos)
+			visit(&t.fields[k].value, t.pos)
 		}
 	}
-	apply(&q.having, 0)
+	visit(&q.having, 0)
 	for i := range q.keys {
-		apply(&q.keys[i].key.Value, q.keys[i].pos)
+		visit(&q.keys[i].key.Value, q.keys[i].pos)
 	}
 	for i := range q.on {
-		apply(&q.on[i], 0)
+		visit(&q.on[i], 0)
 	}
 	for i := range q.windows.items {
 		it := &q.windows.items[i]
 		for _, e := range it.exprs() {
-			apply(e, it.pos)
+			visit(e, it.pos)
 		}
 	}
+}
+
+// each rewrites every one of them.
+func (q *selecting) each(fn func(e expr.Expr, pos int) (expr.Expr, error)) error {
+	var err error
+	q.visit(func(e *expr.Expr, pos int) {
+		if err == nil {
+			*e, err = fn(*e, pos)
+		}
+	})
 	return err
 }
 
 // planGroups adds WHERE, the grouping and HAVING.
 func (q *selecting) planGroups() error {
 	if !q.group.used() {
+		if q.group.asked > 0 {
+			return notKey(q.group.asked)
+		}
 		if err := q.filter(); err != nil {
 			return err
 		}

@@ -223,13 +223,13 @@ func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
 
 // wholeRow is a table's name where a value may stand: its row.
 func (b *binder) wholeRow(s *scope, table string) (expr.Expr, error) {
-	var fields []expr.Expr
+	var fields []recordField
 	for i := range s.cols {
 		if c := &s.cols[i]; c.table == table && !c.hidden {
-			fields = append(fields, b.read(s, c))
+			fields = append(fields, recordField{c.name, b.read(s, c)})
 		}
 	}
-	return expr.NewRow(fields)
+	return b.record(fields)
 }
 
 const (

@@ -23,7 +23,7 @@ func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*re
 	defer b.leave()
 	if s.With != nil {
 		var err error
-		if ctx, err = b.with(s, ctx); err != nil {
+		if ctx, err = b.with(s.With, s, ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -74,6 +74,16 @@ func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey) (*result, 
 func (b *binder) rowCount(e ast.Expr, what string) (expr.Expr, error) {
 	if e == nil {
 		return nil, nil
+	}
+	var column *ast.ColumnRef
+	ast.WalkExprs(e, func(x ast.Expr) bool {
+		if c, ok := x.(*ast.ColumnRef); ok && column == nil {
+			column = c
+		}
+		return column == nil
+	})
+	if column != nil {
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", what).At(column.Position())
 	}
 	v, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: what}, e)
 	if err != nil {
@@ -373,21 +383,15 @@ func (q *selecting) bindHaving() error {
 
 // bindGroupBy binds the keys: positions, names of the output, or expressions.
 func (q *selecting) bindGroupBy() error {
-	if q.core.GroupDistinct {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "GROUP BY DISTINCT is not supported")
-	}
-	for _, g := range q.core.GroupBy {
-		items := []ast.Expr{g}
-		if row, ok := g.(*ast.Row); ok && !row.Explicit {
-			items = row.Elems
+	if hasGroupingSets(q.core.GroupBy) {
+		if err := q.bindGroupingSets(); err != nil {
+			return err
 		}
-		for _, item := range items {
-			e, err := q.groupKey(item)
-			if err != nil {
+	} else {
+		for _, g := range q.core.GroupBy {
+			if _, err := q.itemKeys(g); err != nil {
 				return err
 			}
-			q.addKey(e)
-			q.pairWindow(e)
 		}
 	}
 	q.group.grouped = len(q.core.GroupBy) > 0
@@ -399,8 +403,8 @@ func (q *selecting) bindGroupBy() error {
 // they depend on it, so the groups stay the same.
 func (q *selecting) addDependent() {
 	grouped := map[int]bool{}
-	for _, k := range q.group.keys {
-		if i, ok := plan.ColumnIndex(k); ok {
+	for n, k := range q.group.keys {
+		if i, ok := plan.ColumnIndex(k); ok && q.group.everywhere(n) {
 			grouped[i] = true
 		}
 	}
@@ -411,16 +415,17 @@ func (q *selecting) addDependent() {
 		}
 		for i := range q.s.cols {
 			if c := &q.s.cols[i]; determined && c.table == t.name {
-				q.addKey(q.b.read(q.s, c))
+				q.group.addEverywhere(q.addKey(q.b.read(q.s, c)))
 			}
 		}
 	}
 }
 
-func (q *selecting) addKey(e expr.Expr) {
-	for _, k := range q.group.keys {
+// addKey returns the number of a key, which equal expressions share.
+func (q *selecting) addKey(e expr.Expr) int {
+	for i, k := range q.group.keys {
 		if expr.Equal(k, e) && k.Type() == e.Type() {
-			return
+			return i
 		}
 	}
 	name := ""
@@ -429,33 +434,36 @@ func (q *selecting) addKey(e expr.Expr) {
 	}
 	q.group.keys = append(q.group.keys, e)
 	q.group.keyCols = append(q.group.keyCols, types.Column{Name: name, Type: e.Type()})
+	return len(q.group.keys) - 1
 }
 
-// pairWindow groups by both ends of a window where one is a key: they say the same.
-func (q *selecting) pairWindow(e expr.Expr) {
+// pairWindow groups by both ends of a window where one is a key: they say the
+// same. It returns the numbers of the keys that came along.
+func (q *selecting) pairWindow(e expr.Expr) []int {
 	src := q.s.fold
 	w, ok := e.(*plan.WindowBound)
 	if ok {
 		other := *w
 		other.End = !w.End
-		q.addKey(&other)
-		return
+		return []int{q.addKey(&other)}
 	}
 	if src == nil || src.values == nil {
-		return
+		return nil
 	}
 	i, ok := plan.ColumnIndex(e)
 	if !ok {
-		return
+		return nil
 	}
 	if w, ok = src.values[i].(*plan.WindowBound); !ok {
-		return
+		return nil
 	}
+	var paired []int
 	for j, v := range src.values {
 		if o, ok := v.(*plan.WindowBound); ok && j != i && o.Size == w.Size && o.Offset == w.Offset {
-			q.addKey(q.s.at(j))
+			paired = append(paired, q.addKey(q.s.at(j)))
 		}
 	}
+	return paired
 }
 
 func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
@@ -473,7 +481,7 @@ func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
 		}
 		return e, nil
 	}
-	e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY"}, item)
+	e, err := q.b.expr(&clause{s: q.s, name: "GROUP BY", sets: true}, item)
 	if err != nil {
 		return nil, err
 	}

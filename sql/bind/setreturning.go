@@ -11,7 +11,11 @@ import (
 // column of one that has several, else they make a record.
 func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr, error) {
 	if !c.sets || c.inAgg {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", c.name)
+		place := c.name
+		if c.noSets != "" {
+			place = c.noSets
+		}
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in %s", place)
 	}
 	scan, err := b.functionScan(c, f)
 	if err != nil {
@@ -44,18 +48,23 @@ func (b *binder) setInExpr(c *clause, f *ast.FuncCall, field string) (expr.Expr,
 	return place(column), nil
 }
 
-// planSets runs the set-returning functions of the SELECT list for each row,
-// side by side; equal calls run once.
+// planSets runs the set-returning functions of the SELECT list for each row.
 func (q *selecting) planSets() error {
+	return q.b.expandSets(&q.node, q.places())
+}
+
+// expandSets runs the set-returning functions of expressions for each row of a
+// plan, side by side; equal calls run once.
+func (b *binder) expandSets(node *plan.Node, places []*expr.Expr) error {
 	scan := &plan.FunctionScan{Function: "rows"}
 	first := map[string]int{} // column of each call
-	err := q.each(func(e expr.Expr, _ int) (expr.Expr, error) {
-		if !has(e, setKind) {
-			return e, nil
+	for _, place := range places {
+		if !has(*place, setKind) {
+			continue
 		}
-		e, err := q.b.attach(&q.node, e)
+		e, err := b.attach(node, *place)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		expr.Walk(e, func(x expr.Expr) bool {
 			p, ok := x.(*placeholder)
@@ -71,21 +80,26 @@ func (q *selecting) planSets() error {
 			}
 			return false
 		})
-		return e, nil
-	})
-	if err != nil || len(scan.Zip) == 0 {
-		return err
+		*place = e
 	}
-	at := q.applySets(scan)
-	schema := q.node.Schema()
-	return q.each(func(e expr.Expr, _ int) (expr.Expr, error) {
-		return replace(e, func(x expr.Expr) (expr.Expr, error) {
+	if len(scan.Zip) == 0 {
+		return nil
+	}
+	at := b.applySets(node, scan)
+	schema := (*node).Schema()
+	for _, place := range places {
+		var err error
+		*place, err = replace(*place, func(x expr.Expr) (expr.Expr, error) {
 			if p, ok := x.(*placeholder); ok && p.kind == setKind {
 				return plan.NewColumn(schema, at+first[p.call()]+p.id), nil
 			}
 			return nil, nil
 		})
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // call is the text of a set-returning call: equal text is the same call.
@@ -99,13 +113,13 @@ func (p *placeholder) call() string {
 
 // applySets joins the rows of functions to each row of the plan. Their columns
 // come last, so that the others keep their places; it returns the first.
-func (q *selecting) applySets(scan *plan.FunctionScan) int {
-	a := &plan.Apply{Kind: plan.ApplyLateral, Child: q.node}
+func (b *binder) applySets(node *plan.Node, scan *plan.FunctionScan) int {
+	a := &plan.Apply{Kind: plan.ApplyLateral, Child: *node}
 	for _, part := range scan.Zip {
 		args := make([]expr.Expr, len(part.Args))
 		for i, arg := range part.Args {
-			q.b.slots++
-			n := q.b.base + q.b.slots
+			b.slots++
+			n := b.base + b.slots
 			a.Outer, a.Slots = append(a.Outer, arg), append(a.Slots, n)
 			args[i] = &expr.Param{N: n, Typ: arg.Type()}
 		}
@@ -116,6 +130,14 @@ func (q *selecting) applySets(scan *plan.FunctionScan) int {
 		a.Subplan = scan.Zip[0]
 	}
 	at := len(a.Child.Schema().Columns)
-	q.node = a
+	*node = a
 	return at
+}
+
+func pointers(list []expr.Expr) []*expr.Expr {
+	out := make([]*expr.Expr, len(list))
+	for i := range list {
+		out[i] = &list[i]
+	}
+	return out
 }

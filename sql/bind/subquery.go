@@ -61,10 +61,7 @@ func (b *binder) applied(a *plan.Apply, r *result, f *frame, pos int) expr.Expr 
 		id: b.nextShared, kind: subqueryKind, typ: a.Column.Type, pos: pos,
 		text: fmt.Sprint(b.nextShared), apply: a,
 	}
-	if a.Arg != nil {
-		p.args = append(p.args, a.Arg)
-	}
-	p.args = append(p.args, f.outer...)
+	p.args = append(append(p.args, a.Args...), f.outer...)
 	if a.Kind == plan.ApplyScalar && len(r.cols) > 0 && r.cols[0].approx != nil {
 		b.unbounded(p)
 	}
@@ -130,12 +127,13 @@ func (b *binder) rowIn(c *clause, row *ast.Row, x *ast.In) (expr.Expr, error) {
 	return e, nil
 }
 
+// inQuery binds left IN (query), where left may be a row.
 func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (expr.Expr, error) {
-	if _, ok := left.(*ast.Row); ok {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "IN with a row and a subquery is not supported").
-			WithHint("Use EXISTS with a comparison of each column.")
+	items := []ast.Expr{left}
+	if row, ok := left.(*ast.Row); ok {
+		items = row.Elems
 	}
-	arg, err := b.expr(c, left)
+	args, err := b.exprs(c, items)
 	if err != nil {
 		return nil, err
 	}
@@ -145,20 +143,28 @@ func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (
 	if err != nil {
 		return nil, err
 	}
-	if len(r.cols) != 1 {
+	switch {
+	case len(r.cols) > len(args):
 		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
+	case len(r.cols) < len(args):
+		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
 	}
-	t, err := expr.CommonType("IN", arg, r.sample(0))
-	if err != nil {
+	to := make([]types.Type, len(args))
+	for i := range args {
+		if to[i], err = expr.CommonType("IN", args[i], r.sample(i)); err != nil {
+			if _, noOperator := expr.NewOperator("=", args[i], r.sample(i)); noOperator != nil {
+				err = noOperator
+			}
+			return nil, err
+		}
+		if args[i], err = expr.Cast(args[i], to[i], expr.Implicit); err != nil {
+			return nil, err
+		}
+	}
+	if r, err = b.coerce(r, to, expr.Implicit, nil); err != nil {
 		return nil, err
 	}
-	if arg, err = expr.Cast(arg, t, expr.Implicit); err != nil {
-		return nil, err
-	}
-	if r, err = b.coerce(r, []types.Type{t}, expr.Implicit, nil); err != nil {
-		return nil, err
-	}
-	a := &plan.Apply{Kind: plan.ApplyIn, Arg: arg, Column: types.Column{Name: "in", Type: types.Of(types.Bool)}}
+	a := &plan.Apply{Kind: plan.ApplyIn, Args: args, Column: types.Column{Name: "in", Type: types.Of(types.Bool)}}
 	return b.applied(a, r, f, pos), nil
 }
 
@@ -173,6 +179,9 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 			return nil, err
 		}
 		return expr.NewNot(e)
+	}
+	if _, row := x.Left.(*ast.Row); row {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "rows are compared with subqueries by =, IN and NOT IN only")
 	}
 	left, err := b.expr(c, x.Left)
 	if err != nil {
@@ -198,4 +207,29 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 		return nil, err
 	}
 	return expr.NewAnyAll(x.Op.Name, left, array, x.All)
+}
+
+// rowSubquery makes n expressions of a subquery with n columns: each is the
+// subquery with one column alone.
+func (b *binder) rowSubquery(s *scope, x *ast.Subquery, n int) ([]ast.Expr, error) {
+	r, err := b.selectStmt(x.Query, s.below(&frame{parent: s}))
+	if err != nil {
+		return nil, err
+	}
+	if len(r.cols) != n {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(x.Position())
+	}
+	alias := &ast.Alias{Pos: x.Pos, Name: "row"}
+	for i := range n {
+		alias.Columns = append(alias.Columns, ast.ColumnAlias{Name: columnN(i)})
+	}
+	out := make([]ast.Expr, n)
+	for i := range out {
+		out[i] = &ast.Subquery{Pos: x.Pos, Kind: ast.ScalarSubquery, Query: &ast.Select{Pos: x.Pos, Body: &ast.SelectCore{
+			Pos:     x.Pos,
+			Targets: []ast.Target{{Expr: &ast.ColumnRef{Pos: x.Pos, Parts: []string{columnN(i)}}}},
+			From:    []ast.FromItem{&ast.SubqueryRef{Pos: x.Pos, Query: x.Query, Alias: alias}},
+		}}}
+	}
+	return out, nil
 }

@@ -174,6 +174,8 @@ func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
 			if x.Query != nil {
 				err = refuse(x.Position(), "a subquery", later)
 			}
+		case *ast.GroupingSet:
+			err = refuse(x.Position(), "a grouping set", "Create one view for each grouping.")
 		case *ast.FuncCall:
 			if x.Over != nil {
 				err = refuse(x.Position(), "a window function", later)

@@ -40,6 +40,8 @@ func (w *windowItem) exprs() []*expr.Expr {
 	for i := range w.call.Args {
 		out = append(out, &w.call.Args[i])
 	}
+	f := &w.call.Frame
+	out = append(out, &f.Start.Limit, &f.End.Limit, &f.Key)
 	if a := w.call.Agg; a != nil {
 		for i := range a.Args {
 			out = append(out, &a.Args[i])
@@ -54,8 +56,13 @@ func (b *binder) windowCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if c.windows == nil || c.inAgg {
 		return nil, sqlerr.New(sqlerr.Code("42P20"), "window functions are not allowed in %s", c.name)
 	}
-	if f.Distinct || len(f.OrderBy) > 0 || f.WithinGroup {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DISTINCT and ORDER BY are not implemented for window functions")
+	switch {
+	case f.Distinct:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DISTINCT is not implemented for window functions")
+	case f.WithinGroup:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "OVER is not supported for ordered-set aggregate %s", f.Name.Name)
+	case len(f.OrderBy) > 0:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "aggregate ORDER BY is not implemented for window functions")
 	}
 	spec, err := c.windows.resolve(f.Over)
 	if err != nil {
@@ -74,7 +81,7 @@ func (b *binder) windowCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 		}
 		it.order = append(it.order, sortKey(k, v))
 	}
-	if it.call.Frame, err = b.frame(spec.Frame); err != nil {
+	if it.call.Frame, err = b.frame(spec.Frame, it.order); err != nil {
 		return nil, err
 	}
 	if err := b.windowFunction(&inner, f, &it); err != nil {
@@ -114,44 +121,6 @@ func (w *windowing) resolve(spec *ast.WindowSpec) (*ast.WindowSpec, error) {
 		return &out, nil
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedObject, "window %q does not exist", name).At(spec.Position())
-}
-
-var frameBounds = map[ast.BoundKind]plan.FrameBoundKind{
-	ast.UnboundedPreceding: plan.UnboundedPreceding, ast.OffsetPreceding: plan.OffsetPreceding,
-	ast.CurrentRow: plan.CurrentRow, ast.OffsetFollowing: plan.OffsetFollowing, ast.UnboundedFollowing: plan.UnboundedFollowing,
-}
-
-func (b *binder) frame(f *ast.Frame) (plan.Frame, error) {
-	if f == nil {
-		return plan.DefaultFrame(), nil
-	}
-	if f.Exclude != ast.ExcludeNone || f.Mode == ast.FrameGroups {
-		return plan.Frame{}, sqlerr.New(sqlerr.FeatureNotSupported, "GROUPS frames and EXCLUDE are not supported")
-	}
-	out := plan.Frame{Rows: f.Mode == ast.FrameRows}
-	for i, bound := range []ast.FrameBound{f.Start, f.End} {
-		pb := plan.FrameBound{Kind: plan.CurrentRow}
-		if bound.Kind != 0 {
-			pb.Kind = frameBounds[bound.Kind]
-		}
-		if bound.Offset != nil {
-			if !out.Rows {
-				return out, sqlerr.New(sqlerr.FeatureNotSupported, "RANGE frames with an offset are not supported").
-					WithHint("Use ROWS.")
-			}
-			v, err := b.rowCount(bound.Offset, "ROWS")
-			if err != nil {
-				return out, err
-			}
-			pb.Offset = v
-		}
-		if i == 0 {
-			out.Start = pb
-		} else {
-			out.End = pb
-		}
-	}
-	return out, nil
 }
 
 // windowFunction binds the function itself.
@@ -234,7 +203,7 @@ func (b *binder) aggCallOver(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return plan.AggCall{}, undefinedSet(f.Name.Name, nil)
 	}
 	call := plan.AggCall{Name: fn.Name}
-	if call.Bound, call.Args, err = bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
 	if f.Filter != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/tallydb/tallydb/sql/plan"
-	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -21,11 +20,10 @@ type applyOp struct {
 
 // outcome is what a subplan yielded for one set of outer values.
 type outcome struct {
-	rows     *rowSet
-	value    types.Datum         // of the scalar kinds, but for IN
-	extra    []*types.Vector     // the merged qualifiers, one row each
-	values   map[string]struct{} // of IN
-	withNull bool
+	rows  *rowSet
+	value types.Datum     // of the scalar kinds, but for IN
+	extra []*types.Vector // the merged qualifiers, one row each
+	in    *inSet
 }
 
 func (r *run) openApply(ctx context.Context, x *plan.Apply) (Source, error) {
@@ -64,13 +62,9 @@ func (a *applyOp) scalar(ctx context.Context, b *types.Batch) (*types.Batch, err
 	if err != nil {
 		return nil, err
 	}
-	var arg *types.Vector
-	if a.node.Arg != nil {
-		args, err := a.run.eval(withoutNil(a.node.Arg), b)
-		if err != nil {
-			return nil, err
-		}
-		arg = args[0]
+	args, err := a.run.eval(a.node.Args, b)
+	if err != nil {
+		return nil, err
 	}
 	value := types.NewVector(a.node.Column.Type, b.Rows)
 	extra := make([]*types.Vector, len(a.node.Envelope))
@@ -82,10 +76,10 @@ func (a *applyOp) scalar(ctx context.Context, b *types.Batch) (*types.Batch, err
 		if err != nil {
 			return nil, err
 		}
-		if arg == nil {
+		if o.in == nil {
 			value.AppendDatum(o.value)
 		} else {
-			o.appendIn(value, arg, i)
+			o.in.append(value, args, i)
 		}
 		for k := range extra {
 			extra[k].AppendFrom(o.extra[k], 0)
@@ -94,27 +88,6 @@ func (a *applyOp) scalar(ctx context.Context, b *types.Batch) (*types.Batch, err
 	out := &types.Batch{Rows: b.Rows, Cols: append(append([]*types.Vector(nil), b.Cols...), value)}
 	out.Cols = append(out.Cols, extra...)
 	return out, nil
-}
-
-// appendIn appends whether row i of arg is among the values.
-func (o *outcome) appendIn(out, arg *types.Vector, i int) {
-	if len(o.values) == 0 && !o.withNull {
-		out.AppendBool(false)
-		return
-	}
-	if arg.Nulls.Has(i) {
-		out.AppendNull()
-		return
-	}
-	if _, ok := o.values[string(types.AppendKey(nil, arg, i))]; ok {
-		out.AppendBool(true)
-		return
-	}
-	if o.withNull {
-		out.AppendNull()
-		return
-	}
-	out.AppendBool(false)
 }
 
 // lateral queues the pairs of each row with the rows of the subplan.
@@ -181,11 +154,15 @@ func (a *applyOp) outcomeFor(ctx context.Context, outer []*types.Vector, i int) 
 	if err != nil {
 		return nil, err
 	}
+	held := int64(len(a.buf)+len(o.value.Bytes)) + 96
+	if o.in != nil {
+		held += o.in.memory()
+	}
 	if a.node.Kind < plan.ApplyLateral {
 		rows.release(&a.run.state.memory)
 		o.rows = nil
 	}
-	if err := a.run.state.memory.grow(int64(len(a.buf)+len(o.value.Bytes)+len(o.values)*48) + 96); err != nil {
+	if err := a.run.state.memory.grow(held); err != nil {
 		return nil, err
 	}
 	a.cache[string(a.buf)] = o
@@ -198,7 +175,7 @@ func (a *applyOp) evaluate(rows *rowSet) (*outcome, error) {
 	switch a.node.Kind {
 	case plan.ApplyScalar:
 		if rows.Rows > 1 {
-			return nil, sqlerr.New(sqlerr.CardinalityViolation, "more than one row returned by a subquery used as an expression")
+			return nil, plan.TooManyRows()
 		}
 		o.value = types.NullOf(a.node.Column.Type)
 		if rows.Rows == 1 {
@@ -214,14 +191,7 @@ func (a *applyOp) evaluate(rows *rowSet) (*outcome, error) {
 		}
 		o.value = types.NewArray(rows.Cols[0].Type, items).Datum()
 	case plan.ApplyIn:
-		o.values = map[string]struct{}{}
-		for i := range rows.Rows {
-			if rows.Cols[0].Nulls.Has(i) {
-				o.withNull = true
-				continue
-			}
-			o.values[string(types.AppendKey(nil, rows.Cols[0], i))] = struct{}{}
-		}
+		o.in = newInSet(rows.Cols[:len(a.node.Args)], rows.Rows)
 	}
 	return o, a.qualify(o, rows)
 }

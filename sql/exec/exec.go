@@ -39,6 +39,10 @@ type Tables interface {
 	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error
 	Update(ctx context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error
 	Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error
+	// Find looks up the rows that have the primary keys of these rows, and locks the
+	// table for the writes that follow. ids has the identity of each, NULL for none;
+	// found its columns, NULLs for none.
+	Find(ctx context.Context, table *catalog.Relation, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
 }
 
 // Streams appends events.
@@ -276,7 +280,7 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Shared:
 		return r.openShared(ctx, x)
 	case *plan.RecursiveUnion:
-		return &recursiveOp{run: r, node: x, seen: map[string]struct{}{}}, nil
+		return &recursiveOp{run: r, node: x, seen: newKeyTable()}, nil
 	case *plan.WorkTable:
 		return &cursorSource{cursor{rows: &r.state.work[x.ID].Batch, all: true}}, nil
 	case *plan.Append:
@@ -312,13 +316,15 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Sort:
 		return r.newSort(x, child, -1), nil
 	case *plan.DistinctOn:
-		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: map[string]struct{}{}}, nil
+		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: newKeyTable()}, nil
 	case *plan.Repeat:
 		return &repeatOp{run: r, Source: child, times: x.Times}, nil
 	case *plan.Aggregate:
 		return newAggregate(r, x, child), nil
 	case *plan.Window:
 		return &windowOp{run: r, Source: child, node: x}, nil
+	case *plan.KeyLookup:
+		return &keyLookupOp{run: r, Source: child, table: x.Table}, nil
 	case *plan.Modify:
 		return &modifyOp{run: r, Source: child, node: x}, nil
 	}

@@ -87,6 +87,39 @@ func (t tables) Delete(_ context.Context, table *catalog.Relation, ids *types.Ve
 	return nil
 }
 
+func (t tables) Find(_ context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+	all := t.db.batch(table)
+	ids, found := types.NewVector(types.Of(types.Int8), rows.Rows), types.NewBatch(table.RowSchema(), rows.Rows)
+	found.Rows = rows.Rows
+	key := func(b *types.Batch, i int) (k []byte) {
+		for _, c := range table.Table.PrimaryKey {
+			k = types.AppendKey(k, b.Cols[c], i)
+		}
+		return k
+	}
+	for i := range rows.Rows {
+		at := -1
+		for k := range all.Rows {
+			if string(key(all, k)) == string(key(rows, i)) {
+				at = k
+			}
+		}
+		for c, v := range found.Cols {
+			if at < 0 {
+				v.AppendNull()
+			} else {
+				v.AppendFrom(all.Cols[c], at)
+			}
+		}
+		if at < 0 {
+			ids.AppendNull()
+		} else {
+			ids.AppendInt(int64(at))
+		}
+	}
+	return ids, found, nil
+}
+
 func (t tables) replace(table *catalog.Relation, ids *types.Vector, rows *types.Batch) {
 	gone := map[int64]bool{}
 	for _, i := range ids.Ints {

@@ -3,8 +3,6 @@ package exec
 import (
 	"context"
 	"math"
-	"regexp"
-	"strings"
 
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -12,12 +10,11 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// functionOp yields the rows of a set-returning function. step produces the next
-// value, or false at the end.
+// functionOp yields the rows of a set-returning function.
 type functionOp struct {
 	run  *run
 	node *plan.FunctionScan
-	step func(out *types.Vector) (bool, error)
+	step expr.RowStep
 	rows int64
 }
 
@@ -66,29 +63,27 @@ func (r *run) openFunction(ctx context.Context, x *plan.FunctionScan) (Source, e
 		null = null || args[i].Null
 	}
 	f := &functionOp{run: r, node: x}
-	if null {
-		f.step = func(*types.Vector) (bool, error) { return false, nil }
+	if null && (x.Set == nil || !x.Set.Nulls) {
+		f.step = func([]*types.Vector) (bool, error) { return false, nil }
 		return f, nil
 	}
 	var err error
+	if x.Set != nil {
+		f.step, err = x.Set.Rows(r.ec, args)
+		return f, err
+	}
+	var step func(*types.Vector) (bool, error)
 	switch x.Function {
 	case "generate_series":
-		f.step, err = r.series(args)
+		step, err = r.series(args)
 	case "unnest", "_pg_expandarray":
-		f.step, err = unnest(args[0])
+		step, err = unnest(args[0])
 	case "generate_subscripts":
-		f.step, err = subscripts(args[0], args[1].Int)
-	case "string_to_table":
-		f.step = texts(strings.Split(string(args[0].Bytes), string(args[1].Bytes)))
-	case "regexp_split_to_table":
-		re, e := regexp.Compile(string(args[1].Bytes))
-		if e != nil {
-			return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %w", e)
-		}
-		f.step = texts(re.Split(string(args[0].Bytes), -1))
+		step, err = subscripts(args[0], args[1].Int, len(args) > 2 && args[2].Int != 0)
 	default:
 		err = sqlerr.New(sqlerr.FeatureNotSupported, "function %s is not supported", x.Function)
 	}
+	f.step = func(out []*types.Vector) (bool, error) { return step(out[0]) }
 	return f, err
 }
 
@@ -96,7 +91,7 @@ func (r *run) openFunction(ctx context.Context, x *plan.FunctionScan) (Source, e
 func (f *functionOp) Next(context.Context) (*types.Batch, error) {
 	b := types.NewBatch(f.node.Schema(), 0)
 	for b.Rows < types.BatchRows {
-		more, err := f.step(b.Cols[0])
+		more, err := f.step(b.Cols)
 		if err != nil {
 			return nil, err
 		}
@@ -105,8 +100,11 @@ func (f *functionOp) Next(context.Context) (*types.Batch, error) {
 		}
 		b.Rows++
 		f.rows++
-		if f.node.Ordinality || f.node.Function == "_pg_expandarray" {
+		if f.node.Function == "_pg_expandarray" {
 			b.Cols[1].AppendInt(f.rows)
+		}
+		if f.node.Ordinality {
+			b.Cols[len(b.Cols)-1].AppendInt(f.rows)
 		}
 	}
 	if b.Rows == 0 {
@@ -217,7 +215,7 @@ func unnest(array types.Datum) (func(*types.Vector) (bool, error), error) {
 	}, nil
 }
 
-func subscripts(array types.Datum, dim int64) (func(*types.Vector) (bool, error), error) {
+func subscripts(array types.Datum, dim int64, reverse bool) (func(*types.Vector) (bool, error), error) {
 	a, err := types.ArrayDatum(array)
 	if err != nil {
 		return nil, err
@@ -230,20 +228,12 @@ func subscripts(array types.Datum, dim int64) (func(*types.Vector) (bool, error)
 		if i == n {
 			return false, nil
 		}
-		out.AppendInt(int64(lower + i))
+		if reverse {
+			out.AppendInt(int64(lower + n - 1 - i))
+		} else {
+			out.AppendInt(int64(lower + i))
+		}
 		i++
 		return true, nil
 	}, nil
-}
-
-func texts(parts []string) func(*types.Vector) (bool, error) {
-	i := 0
-	return func(out *types.Vector) (bool, error) {
-		if i == len(parts) {
-			return false, nil
-		}
-		out.AppendString(parts[i])
-		i++
-		return true, nil
-	}
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -15,29 +16,39 @@ type joinOp struct {
 	node  *plan.Join
 	left  Source
 	right *rowSet
-	table map[string][]int32 // rows of the right by key; nil without keys
-	every []int32            // all rows of the right, without keys
-	hit   types.Bitmap       // rows of the right that found a partner
+	table *rowIndex    // rows of the right by key; nil without keys
+	every []int32      // all rows of the right, without keys
+	hit   types.Bitmap // rows of the right that found a partner
 
 	widest int // bytes of the right's widest row
 	probed probe
 	queue  []*types.Batch
 	ended  bool
-	buf    []byte
 }
 
 func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
-	j := &joinOp{run: r, node: x}
+	if (x.Kind == plan.SemiJoin || x.Kind == plan.AntiJoin) && len(x.LeftKeys) > 0 {
+		return r.openSemiJoin(ctx, x)
+	}
+	left, err := r.open(ctx, x.Left)
+	if err != nil {
+		return nil, err
+	}
+	return r.joinWith(ctx, x, left)
+}
+
+// joinWith joins the rows of an open source with those of the right.
+func (r *run) joinWith(ctx context.Context, x *plan.Join, left Source) (Source, error) {
+	j := &joinOp{run: r, node: x, left: left}
 	var err error
 	if j.right, err = r.collect(ctx, x.Right); err != nil {
-		return nil, err
+		return nil, errors.Join(err, left.Close())
 	}
 	j.widest = widest(&j.right.Batch)
 	if err := j.build(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, j.Close())
 	}
-	j.left, err = r.open(ctx, x.Left)
-	return j, err
+	return j, nil
 }
 
 func (j *joinOp) build() error {
@@ -51,26 +62,8 @@ func (j *joinOp) build() error {
 	if err != nil {
 		return err
 	}
-	j.table = make(map[string][]int32, j.right.Rows)
-	bytes := int64(0)
-	for i := range j.right.Rows {
-		if hasNull(keys, i) {
-			continue
-		}
-		j.buf = appendKeys(j.buf[:0], keys, i)
-		j.table[string(j.buf)] = append(j.table[string(j.buf)], int32(i))
-		bytes += int64(len(j.buf)) + 48
-	}
-	return j.run.state.memory.grow(bytes)
-}
-
-func hasNull(cols []*types.Vector, i int) bool {
-	for _, c := range cols {
-		if c.Nulls.Has(i) {
-			return true
-		}
-	}
-	return false
+	j.table = newRowIndex(keys, j.right.Rows)
+	return j.run.state.memory.grow(j.table.memory())
 }
 
 // Next implements Source.
@@ -98,8 +91,7 @@ func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
 				j.rest()
 				continue
 			}
-			pairs := expr.MaxVectorBytes / (1 + widest(b) + j.widest)
-			j.probed = probe{batch: b, row: -1, pairs: max(1, min(types.BatchRows, pairs))}
+			j.probed = probe{batch: b, row: -1, pairs: pairsAtATime(b, j.widest)}
 			if j.probed.keys, err = j.run.eval(j.node.LeftKeys, b); err != nil {
 				return nil, err
 			}
@@ -154,11 +146,7 @@ func (j *joinOp) candidates(keys []*types.Vector, row int) []int32 {
 	if j.table == nil {
 		return j.every
 	}
-	if hasNull(keys, row) {
-		return nil
-	}
-	j.buf = appendKeys(j.buf[:0], keys, row)
-	return j.table[string(j.buf)]
+	return j.table.rows(keys, row)
 }
 
 // pairs tests candidates and queues the pairs that hold.
@@ -191,6 +179,12 @@ func (j *joinOp) pairs(b *types.Batch, l, r []int32, found *types.Bitmap) error 
 	}
 	j.queue = append(j.queue, out)
 	return nil
+}
+
+// pairsAtATime is how many rows of a batch may be put together with rows of the
+// other side, the widest of which has so many bytes.
+func pairsAtATime(b *types.Batch, other int) int {
+	return max(1, min(types.BatchRows, expr.MaxVectorBytes/(1+widest(b)+other)))
 }
 
 // widest returns the bytes of the widest row, in its texts and the like.

@@ -41,12 +41,18 @@ func (m *modifyOp) write(ctx context.Context) error {
 	}
 	written := &rows.Batch
 	var ids *types.Vector
-	if m.node.Kind != plan.Insert {
+	if m.node.HasIdentity() {
 		ids = rows.Cols[0]
 		written = &types.Batch{Cols: rows.Cols[1:], Rows: rows.Rows}
 	}
+	if m.node.OnConflict != plan.ConflictFails {
+		if ids, written, err = m.once(ids, written); err != nil {
+			return err
+		}
+	}
+	target := &types.Batch{Cols: written.Cols[:len(m.node.Target.Columns)], Rows: written.Rows}
 	if m.node.Kind != plan.Delete {
-		if err := m.checkNotNull(written); err != nil {
+		if err := m.run.checkNotNull(m.node.Target, target); err != nil {
 			return err
 		}
 	}
@@ -55,7 +61,7 @@ func (m *modifyOp) write(ctx context.Context) error {
 			return err
 		}
 	}
-	n, err := m.apply(ctx, ids, written)
+	n, err := m.apply(ctx, ids, target)
 	if err != nil {
 		return err
 	}
@@ -84,10 +90,12 @@ func (m *modifyOp) apply(ctx context.Context, ids *types.Vector, rows *types.Bat
 		return 0, sqlerr.New(sqlerr.CannotConnectNow, "tables cannot be written here")
 	}
 	var err error
-	switch m.node.Kind {
-	case plan.Insert:
+	switch {
+	case m.node.OnConflict != plan.ConflictFails:
+		err = m.upsert(ctx, ids, rows)
+	case m.node.Kind == plan.Insert:
 		err = m.run.env.Tables.Insert(ctx, target, rows)
-	case plan.Update:
+	case m.node.Kind == plan.Update:
 		err = m.run.env.Tables.Update(ctx, target, ids, rows)
 	default:
 		err = m.run.env.Tables.Delete(ctx, target, ids)
@@ -97,8 +105,7 @@ func (m *modifyOp) apply(ctx context.Context, ids *types.Vector, rows *types.Bat
 
 // checkNotNull refuses NULLs where the target has none. Streams that set bad rows
 // aside decide for themselves.
-func (m *modifyOp) checkNotNull(rows *types.Batch) error {
-	t := m.node.Target
+func (r *run) checkNotNull(t *catalog.Relation, rows *types.Batch) error {
 	if t.Stream != nil && t.Stream.Options.RejectBadRows {
 		return nil
 	}
@@ -109,19 +116,19 @@ func (m *modifyOp) checkNotNull(rows *types.Batch) error {
 		for i := range rows.Rows {
 			if rows.Cols[c].Nulls.Has(i) {
 				return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", col.Name, t.Name).
-					WithDetail("Failing row contains (%s).", m.rowText(rows, i))
+					WithDetail("Failing row contains (%s).", r.rowText(rows, i))
 			}
 		}
 	}
 	return nil
 }
 
-func (m *modifyOp) rowText(rows *types.Batch, i int) string {
+func (r *run) rowText(rows *types.Batch, i int) string {
 	parts := make([]string, len(rows.Cols))
 	for c, v := range rows.Cols {
 		parts[c] = "null"
 		if !v.Nulls.Has(i) {
-			parts[c] = types.FormatDatum(v.Datum(i), m.run.ec.TextOptions())
+			parts[c] = types.FormatDatum(v.Datum(i), r.ec.TextOptions())
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -11,7 +11,7 @@ import (
 type recursiveOp struct {
 	run   *run
 	node  *plan.RecursiveUnion
-	seen  map[string]struct{}
+	seen  *keyTable
 	level *rowSet // rows found last
 	out   cursor
 	begun bool
@@ -56,16 +56,15 @@ func (o *recursiveOp) fresh(rows *rowSet) (*types.Batch, error) {
 		return &rows.Batch, nil
 	}
 	var sel []int32
+	held := o.seen.memory()
 	for i := range rows.Rows {
 		o.buf = appendKeys(o.buf[:0], rows.Cols, i)
-		if _, ok := o.seen[string(o.buf)]; ok {
-			continue
+		if _, fresh := o.seen.add(o.buf); fresh {
+			sel = append(sel, int32(i))
 		}
-		if err := o.run.state.memory.grow(int64(len(o.buf)) + 40); err != nil {
-			return nil, err
-		}
-		o.seen[string(o.buf)] = struct{}{}
-		sel = append(sel, int32(i))
+	}
+	if err := o.run.state.memory.grow(o.seen.memory() - held); err != nil {
+		return nil, err
 	}
 	return rows.Gather(sel), nil
 }

@@ -78,7 +78,7 @@ type distinctOnOp struct {
 	Source
 	run  *run
 	keys []expr.Expr
-	seen map[string]struct{}
+	seen *keyTable
 	buf  []byte
 }
 
@@ -94,16 +94,15 @@ func (d *distinctOnOp) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		var sel []int32
+		held := d.seen.memory()
 		for i := range b.Rows {
 			d.buf = appendKeys(d.buf[:0], keys, i)
-			if _, ok := d.seen[string(d.buf)]; ok {
-				continue
+			if _, fresh := d.seen.add(d.buf); fresh {
+				sel = append(sel, int32(i))
 			}
-			if err := d.run.state.memory.grow(int64(len(d.buf)) + 40); err != nil {
-				return nil, err
-			}
-			d.seen[string(d.buf)] = struct{}{}
-			sel = append(sel, int32(i))
+		}
+		if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
+			return nil, err
 		}
 		if len(sel) > 0 {
 			return b.Gather(sel), nil

@@ -23,7 +23,7 @@ func sortValues(keys []plan.SortKey) []expr.Expr {
 func comparator(keys []plan.SortKey, cols []*types.Vector) func(i, j int32) int {
 	return func(i, j int32) int {
 		for k, c := range cols {
-			if o := compareRows(c, int(i), int(j), keys[k]); o != 0 {
+			if o := compareKeys(c, int(i), c, int(j), keys[k]); o != 0 {
 				return o
 			}
 		}
@@ -31,8 +31,9 @@ func comparator(keys []plan.SortKey, cols []*types.Vector) func(i, j int32) int 
 	}
 }
 
-func compareRows(c *types.Vector, i, j int, key plan.SortKey) int {
-	ni, nj := c.Nulls.Has(i), c.Nulls.Has(j)
+// compareKeys orders two values of a key.
+func compareKeys(a *types.Vector, i int, b *types.Vector, j int, key plan.SortKey) int {
+	ni, nj := a.Nulls.Has(i), b.Nulls.Has(j)
 	if ni || nj {
 		switch {
 		case ni && nj:
@@ -42,19 +43,22 @@ func compareRows(c *types.Vector, i, j int, key plan.SortKey) int {
 		}
 		return 1
 	}
-	o := 0
-	switch c.Type.Kind() {
-	case types.KindInt:
-		o = cmp.Compare(c.Ints[i], c.Ints[j])
-	case types.KindFloat:
-		o = compareFloats(c.Floats[i], c.Floats[j])
-	default:
-		o = types.Compare(c.Datum(i), c.Datum(j))
-	}
+	o := compareValues(a, i, b, j)
 	if key.Descending {
 		return -o
 	}
 	return o
+}
+
+// compareValues orders two values of one type; neither is NULL.
+func compareValues(a *types.Vector, i int, b *types.Vector, j int) int {
+	switch a.Type.Kind() {
+	case types.KindInt:
+		return cmp.Compare(a.Ints[i], b.Ints[j])
+	case types.KindFloat:
+		return compareFloats(a.Floats[i], b.Floats[j])
+	}
+	return types.Compare(a.Datum(i), b.Datum(j))
 }
 
 // compareFloats puts NaN above infinity, as PostgreSQL does.
@@ -96,6 +100,7 @@ type sortOp struct {
 	limit  int64 // -1: all
 	out    *cursor
 	rows   *rowSet
+	bound  []*types.Vector // the keys of the last row within the limit, once known
 }
 
 func (r *run) newSort(s *plan.Sort, child Source, limit int64) *sortOp {
@@ -154,6 +159,9 @@ func (s *sortOp) read(ctx context.Context) error {
 		if b == nil {
 			break
 		}
+		if b, err = s.within(b); err != nil {
+			return err
+		}
 		if err := s.rows.add(&s.run.state.memory, b); err != nil {
 			return err
 		}
@@ -163,6 +171,9 @@ func (s *sortOp) read(ctx context.Context) error {
 				return err
 			}
 			s.rows.Batch = *s.rows.Gather(sel)
+			if err := s.keepBound(); err != nil {
+				return err
+			}
 			if err := s.rows.charge(&s.run.state.memory); err != nil {
 				return err
 			}
@@ -171,6 +182,41 @@ func (s *sortOp) read(ctx context.Context) error {
 	sel, err := s.sorted()
 	s.out = &cursor{rows: &s.rows.Batch, sel: sel}
 	return err
+}
+
+// keepBound remembers the keys of the last row, where there are as many as the limit.
+func (s *sortOp) keepBound() error {
+	if s.limit == 0 || int64(s.rows.Rows) < s.limit {
+		return nil
+	}
+	var err error
+	s.bound, err = s.run.eval(sortValues(s.keys), slice(&s.rows.Batch, s.rows.Rows-1, s.rows.Rows))
+	return err
+}
+
+// within drops the rows that cannot be within the limit.
+func (s *sortOp) within(b *types.Batch) (*types.Batch, error) {
+	if s.bound == nil {
+		return b, nil
+	}
+	cols, err := s.run.eval(sortValues(s.keys), b)
+	if err != nil {
+		return nil, err
+	}
+	var sel []int32
+rows:
+	for i := range b.Rows {
+		for k, c := range cols {
+			switch o := compareKeys(c, i, s.bound[k], 0, s.keys[k]); {
+			case o < 0:
+				sel = append(sel, int32(i))
+				continue rows
+			case o > 0:
+				continue rows
+			}
+		}
+	}
+	return b.Gather(sel), nil
 }
 
 // sorted returns the order of the rows so far, cut at the limit.

@@ -72,6 +72,12 @@ type partition struct {
 }
 
 func (p *partition) peersOf(row int) (from, to int) {
+	g := p.peerGroup(row)
+	return p.peers[g], p.peers[g+1]
+}
+
+// peerGroup is the number of the set of peers of a row, from 0.
+func (p *partition) peerGroup(row int) int {
 	lo, hi := 0, len(p.peers)-1
 	for hi-lo > 1 {
 		if mid := (lo + hi) / 2; p.peers[mid] <= row {
@@ -80,12 +86,16 @@ func (p *partition) peersOf(row int) (from, to int) {
 			hi = mid
 		}
 	}
-	return p.peers[lo], p.peers[lo+1]
+	return lo
 }
 
 func (w *windowOp) call(ctx context.Context, c *plan.WindowCall, newPart, newPeers func(int32) bool) (*types.Vector, error) {
 	out := types.NewVector(c.Column.Type, w.rows.Rows)
 	args, err := w.run.eval(c.Args, &w.rows.Batch)
+	if err != nil || w.rows.Rows == 0 {
+		return out, err
+	}
+	f, err := w.newFramer(&c.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +112,11 @@ func (w *windowOp) call(ctx context.Context, c *plan.WindowCall, newPart, newPee
 		}
 		p.to = to
 		p.peers = append(p.peers, to)
+		f.begin(&p)
 		if c.Agg != nil {
-			err = w.aggregate(c, &p, out)
+			err = w.aggregate(ctx, c, f, out)
 		} else {
-			err = w.positional(c, &p, args, out)
+			err = w.positional(c, f, args, out)
 		}
 		if err != nil {
 			return nil, err
@@ -115,89 +126,52 @@ func (w *windowOp) call(ctx context.Context, c *plan.WindowCall, newPart, newPee
 	return out, nil
 }
 
-// frame returns the rows that a row's frame holds.
-func (w *windowOp) frame(f *plan.Frame, p *partition, row int) (from, to int, err error) {
-	end := func(b plan.FrameBound, last bool) (int, error) {
-		offset := int64(0)
-		if b.Offset != nil {
-			d, err := w.run.constant(b.Offset)
-			if err != nil {
-				return 0, err
-			}
-			if d.Null || d.Int < 0 {
-				return 0, sqlerr.New(sqlerr.Code("22013"), "frame offset must not be negative or null")
-			}
-			offset = min(d.Int, int64(w.rows.Rows))
-		}
-		at := row
-		switch b.Kind {
-		case plan.UnboundedPreceding:
-			return p.from, nil
-		case plan.UnboundedFollowing:
-			return p.to, nil
-		case plan.OffsetPreceding:
-			at = row - int(offset)
-		case plan.OffsetFollowing:
-			at = row + int(offset)
-		case plan.CurrentRow:
-			if !f.Rows {
-				first, after := p.peersOf(row)
-				if last {
-					return after, nil
-				}
-				return first, nil
-			}
-		}
-		if last {
-			at++
-		}
-		return at, nil
-	}
-	if from, err = end(f.Start, false); err != nil {
-		return 0, 0, err
-	}
-	if to, err = end(f.End, true); err != nil {
-		return 0, 0, err
-	}
-	return max(from, p.from), min(to, p.to), nil
-}
-
 // aggregate folds each row's frame. A frame that only grows is folded once.
-func (w *windowOp) aggregate(c *plan.WindowCall, p *partition, out *types.Vector) error {
+func (w *windowOp) aggregate(ctx context.Context, c *plan.WindowCall, f *framer, out *types.Vector) error {
 	var acc *accumulator
 	var value types.Datum
-	have, start := p.from, -1
-	for row := p.from; row < p.to; row++ {
-		from, to, err := w.frame(&c.Frame, p, row)
+	start, have := -1, 0
+	for row := f.p.from; row < f.p.to; row++ {
+		if row%types.BatchRows == 0 {
+			if err := cancelled(ctx); err != nil {
+				return err
+			}
+		}
+		spans := f.spans(row)
+		grows := acc != nil && f.Exclude == plan.ExcludeNone && spans[0].from == start && spans[0].to >= have
+		if grows && spans[0].to == have {
+			out.AppendDatum(value)
+			continue
+		}
+		if grows {
+			spans[0].from = have
+		} else {
+			acc = newAccumulator(w.run, c.Agg)
+			acc.states.Grow(1)
+			start, have = spans[0].from, spans[0].from
+		}
+		for _, s := range spans {
+			if s.to <= s.from {
+				continue
+			}
+			if err := acc.update(slice(&w.rows.Batch, s.from, s.to), make([]uint32, s.to-s.from)); err != nil {
+				return cause(err)
+			}
+			have = s.to
+		}
+		v, _, err := acc.finish(1, w.run.confidence())
 		if err != nil {
 			return err
 		}
-		to = max(from, to)
-		if acc == nil || from != start || to < have {
-			acc = newAccumulator(w.run, c.Agg)
-			acc.states.Grow(1)
-			start, have = from, from
-			value = types.Datum{}
-		}
-		if to > have || value.Type.OID == 0 {
-			if to > have {
-				if err := acc.update(slice(&w.rows.Batch, have, to), make([]uint32, to-have)); err != nil {
-					return cause(err)
-				}
-			}
-			v, _, err := acc.finish(1, w.run.confidence())
-			if err != nil {
-				return err
-			}
-			value, have = v.Datum(0), to
-		}
+		value = v.Datum(0)
 		out.AppendDatum(value)
 	}
 	return nil
 }
 
 // positional computes the functions of a row's place.
-func (w *windowOp) positional(c *plan.WindowCall, p *partition, args []*types.Vector, out *types.Vector) error {
+func (w *windowOp) positional(c *plan.WindowCall, f *framer, args []*types.Vector, out *types.Vector) error {
+	p := f.p
 	n := p.to - p.from
 	for row := p.from; row < p.to; row++ {
 		first, after := p.peersOf(row)
@@ -207,7 +181,7 @@ func (w *windowOp) positional(c *plan.WindowCall, p *partition, args []*types.Ve
 		case "rank":
 			out.AppendInt(int64(first - p.from + 1))
 		case "dense_rank":
-			out.AppendInt(int64(p.denseRank(row)))
+			out.AppendInt(int64(p.peerGroup(row) + 1))
 		case "percent_rank":
 			if n == 1 {
 				out.AppendFloat(0)
@@ -223,24 +197,12 @@ func (w *windowOp) positional(c *plan.WindowCall, p *partition, args []*types.Ve
 		case "lag", "lead":
 			shifted(c.Function == "lead", args, p, row, out)
 		default:
-			if err := w.framed(c, p, args, row, out); err != nil {
+			if err := framed(c.Function, f, args, row, out); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func (p *partition) denseRank(row int) int {
-	lo, hi := 0, len(p.peers)-1
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; p.peers[mid] <= row {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	return lo + 1
 }
 
 // ntile spreads a partition over buckets, the first ones larger by one.
@@ -288,31 +250,33 @@ func shifted(lead bool, args []*types.Vector, p *partition, row int, out *types.
 }
 
 // framed is first_value, last_value and nth_value.
-func (w *windowOp) framed(c *plan.WindowCall, p *partition, args []*types.Vector, row int, out *types.Vector) error {
-	from, to, err := w.frame(&c.Frame, p, row)
-	if err != nil {
-		return err
-	}
-	at := from
-	switch c.Function {
+func framed(function string, f *framer, args []*types.Vector, row int, out *types.Vector) error {
+	spans := f.spans(row)
+	skip := int64(0) // rows of the frame before the one
+	switch function {
 	case "last_value":
-		at = to - 1
+		for _, s := range spans {
+			skip += int64(s.to - s.from)
+		}
+		skip--
 	case "nth_value":
 		if args[1].Nulls.Has(row) {
 			out.AppendNull()
 			return nil
 		}
-		k := args[1].Ints[row]
-		if k <= 0 {
+		if skip = args[1].Ints[row] - 1; skip < 0 {
 			return sqlerr.New(sqlerr.Code("22016"), "argument of nth_value must be greater than zero")
 		}
-		at = from + int(min(k-1, int64(to)))
 	}
-	if at < from || at >= to {
-		out.AppendNull()
-		return nil
+	for _, s := range spans {
+		n := int64(s.to - s.from)
+		if skip >= 0 && skip < n {
+			out.AppendFrom(args[0], s.from+int(skip))
+			return nil
+		}
+		skip -= n
 	}
-	out.AppendFrom(args[0], at)
+	out.AppendNull()
 	return nil
 }
 

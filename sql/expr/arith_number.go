@@ -173,7 +173,7 @@ func floatPower(x, y float64) (types.Datum, error) {
 	switch {
 	case x == 0 && y < 0:
 		return types.Datum{}, sqlerr.New("2201F", "zero raised to a negative power is undefined")
-	case x < 0 && y != math.Floor(y) && !math.IsInf(x, 0):
+	case x < 0 && y != math.Floor(y) && !math.IsNaN(y) && !math.IsInf(x, 0):
 		return types.Datum{}, sqlerr.New("2201F", "a negative number raised to a non-integer power yields a complex result")
 	}
 	r := math.Pow(x, y)

@@ -190,7 +190,7 @@ func clockOperators() []overload {
 }
 
 func intervalOperators() []overload {
-	scale := func(f float64, s types.Span) (types.Datum, error) { return spanResult(scaleSpan(s, f)) }
+	scale := func(f float64, s types.Span) (types.Datum, error) { return spanResult(s.Times(f)) }
 	return []overload{
 		fn("+(interval,interval) interval", "interval arithmetic", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return spanResult(span(a[0]).Add(span(a[1])))
@@ -215,44 +215,9 @@ func intervalOperators() []overload {
 			if a[1].Float == 0 {
 				return types.Datum{}, divisionByZero()
 			}
-			return spanResult(divideSpan(span(a[0]), a[1].Float))
+			return spanResult(span(a[0]).Over(a[1].Float))
 		}),
 	}
-}
-
-func fitsInt32(f float64) bool { return f >= math.MinInt32 && f <= math.MaxInt32 }
-
-func scaleSpan(s types.Span, f float64) (types.Span, bool) {
-	return spreadSpan(s, float64(s.Months)*f, float64(s.Days)*f, float64(s.Micros)*f)
-}
-
-func divideSpan(s types.Span, f float64) (types.Span, bool) {
-	return spreadSpan(s, float64(s.Months)/f, float64(s.Days)/f, float64(s.Micros)/f)
-}
-
-// spreadSpan moves fractions of months to days and of days to time, as
-// PostgreSQL's interval_mul and interval_div do.
-func spreadSpan(_ types.Span, months, days, micros float64) (types.Span, bool) {
-	if !fitsInt32(months) || !fitsInt32(days) {
-		return types.Span{}, false
-	}
-	var r types.Span
-	r.Months, r.Days = int32(months), int32(days)
-	round := func(x float64) float64 { return math.RoundToEven(x*1e6) / 1e6 }
-	rest := round((months - float64(r.Months)) * 30)
-	seconds := (days - float64(r.Days) + rest - float64(int32(rest))) * 86400
-	seconds = round(seconds)
-	if math.Abs(seconds) >= 86400 {
-		r.Days += int32(seconds / 86400)
-		seconds -= float64(int32(seconds/86400)) * 86400
-	}
-	r.Days += int32(rest)
-	us := math.RoundToEven(micros + seconds*1e6)
-	if !(math.Abs(us) < 9.2e18) {
-		return types.Span{}, false
-	}
-	r.Micros = int64(us)
-	return r, true
 }
 
 func datetimeFunctions() []overload {

@@ -122,7 +122,10 @@ func jsonOperators() []overload {
 		fn("?|(jsonb,_text) bool", "has any key", exists(false)), fn("?&(jsonb,_text) bool", "has all keys", exists(true)),
 		fn("||(jsonb,jsonb) jsonb", "concatenate", jsonConcat),
 		fn("-(jsonb,text) jsonb", "without a key", jsonRow(func(v *types.JSONValue, r []types.Datum) (types.Datum, error) {
-			return jsonDelete(v, str(r[0]))
+			if err := editable(v, "delete"); err != nil {
+				return types.Datum{}, err
+			}
+			return finishJSONB(withoutKey(v, str(r[0])))
 		})))
 }
 
@@ -197,23 +200,6 @@ func jsonConcat(_ *Context, d []types.Datum) (types.Datum, error) {
 			out.Items = append(out.Items, v.Items...)
 		} else {
 			out.Items = append(out.Items, v)
-		}
-	}
-	return finishJSONB(out)
-}
-
-func jsonDelete(v *types.JSONValue, key string) (types.Datum, error) {
-	if v.Kind != types.JSONObject && v.Kind != types.JSONArrayKind {
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "cannot delete from scalar")
-	}
-	out := &types.JSONValue{Kind: v.Kind}
-	for i, it := range v.Items {
-		if v.Kind == types.JSONObject {
-			if v.Keys[i] != key {
-				out.Keys, out.Items = append(out.Keys, v.Keys[i]), append(out.Items, it)
-			}
-		} else if it.Kind != types.JSONString || it.Text != key {
-			out.Items = append(out.Items, it)
 		}
 	}
 	return finishJSONB(out)
@@ -341,7 +327,7 @@ func buildObject(t types.OID) rowFunc {
 			if i > 0 {
 				out = append(out, ", "...)
 			}
-			out = types.AppendJSONString(out, shown(ec, d[i]))
+			out = types.AppendJSONString(out, jsonKey(ec, d[i]))
 			out = appendJSON(ec, append(out, " : "...), d[i+1])
 		}
 		return jsonOf(t, append(out, '}'))

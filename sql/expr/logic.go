@@ -150,6 +150,15 @@ func NewNot(x Expr) (Expr, error) {
 	return &notExpr{b}, nil
 }
 
+// Negated returns what e is the negation of.
+func Negated(e Expr) (Expr, bool) {
+	n, ok := e.(*notExpr)
+	if !ok {
+		return nil, false
+	}
+	return n.arg, true
+}
+
 // Type implements Expr.
 func (n *notExpr) Type() types.Type { return boolType }
 

@@ -2,7 +2,9 @@ package expr
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -46,6 +48,8 @@ func mathFunctions() []overload {
 	num2("pow(numeric,numeric) numeric", "exponentiation", types.NumericPower)
 	num2("mod(numeric,numeric) numeric", "remainder", types.NumericMod)
 	num2("div(numeric,numeric) numeric", "integer quotient", types.NumericQuo)
+	num2("gcd(numeric,numeric) numeric", "greatest common divisor", types.NumericGCD)
+	num2("lcm(numeric,numeric) numeric", "least common multiple", types.NumericLCM)
 	scaled := func(f func(d types.Decimal, s int) types.Decimal) rowFunc {
 		return func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return f(dec(a[0]), int(min(max(a[1].Int, -2000), 2000))).Datum(), nil
@@ -55,11 +59,18 @@ func mathFunctions() []overload {
 		fn("round(numeric,int4) numeric", "round to digits after the point", scaled(types.Decimal.Round)),
 		fn("trunc(numeric,int4) numeric", "truncate to digits after the point", scaled(types.Decimal.Trunc)),
 		fn("scale(numeric) int4", "digits after the point", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			if !dec(a[0]).Finite() {
+				return types.NullOf(types.Of(types.Int4)), nil
+			}
 			return types.IntDatum(types.Int4, int64(dec(a[0]).Scale())), nil
 		}),
 		fn("min_scale(numeric) int4", "needed digits after the point", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			if !dec(a[0]).Finite() {
+				return types.NullOf(types.Of(types.Int4)), nil
+			}
 			return types.IntDatum(types.Int4, int64(dec(a[0]).MinScale())), nil
 		}),
+		fn("factorial(int8) numeric", "product of the integers up to it", factorial),
 		fn("random() float8", "random value in [0, 1)", func(*Context, []types.Datum) (types.Datum, error) {
 			return types.FloatDatum(rand.Float64()), nil
 		}).volatile(),
@@ -73,16 +84,14 @@ func mathFunctions() []overload {
 		fn("width_bucket(float8,float8,float8,int4) int4", "bucket number of operand", widthBucket),
 		fn("width_bucket(numeric,numeric,numeric,int4) int4", "bucket number of operand", widthBucketNumeric),
 	)
-	return append(append(out, floatFunctions()...), integerFunctions()...)
+	return slices.Concat(out, floatFunctions(), degreeFunctions(), integerFunctions())
 }
 
 func floatFunctions() []overload {
 	var out []overload
 	for name, f := range map[string]func(float64) float64{
 		"abs": math.Abs, "ceil": math.Ceil, "ceiling": math.Ceil, "floor": math.Floor, "round": math.RoundToEven,
-		"trunc": math.Trunc, "cbrt": math.Cbrt, "sin": trig(math.Sin), "cos": trig(math.Cos), "tan": trig(math.Tan),
-		"cot": trig(func(x float64) float64 { return 1 / math.Tan(x) }), "atan": math.Atan, "sinh": math.Sinh,
-		"cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh,
+		"trunc": math.Trunc, "cbrt": math.Cbrt, "atan": math.Atan, "tanh": math.Tanh, "asinh": math.Asinh,
 		"degrees": func(x float64) float64 { return x / (math.Pi / 180) },
 		"radians": func(x float64) float64 { return x * (math.Pi / 180) },
 		"sign": func(x float64) float64 {
@@ -109,6 +118,12 @@ func floatFunctions() []overload {
 			return types.FloatDatum(f(x)), nil
 		}))
 	}
+	domain("sin", math.Sin, -math.MaxFloat64, math.MaxFloat64)
+	domain("cos", math.Cos, -math.MaxFloat64, math.MaxFloat64)
+	domain("tan", math.Tan, -math.MaxFloat64, math.MaxFloat64)
+	domain("cot", func(x float64) float64 { return 1 / math.Tan(x) }, -math.MaxFloat64, math.MaxFloat64)
+	domain("sinh", math.Sinh, math.Inf(-1), math.Inf(1)) // infinite where it overflows
+	domain("cosh", math.Cosh, math.Inf(-1), math.Inf(1))
 	domain("asin", math.Asin, -1, 1)
 	domain("acos", math.Acos, -1, 1)
 	domain("acosh", math.Acosh, 1, math.Inf(1))
@@ -125,8 +140,8 @@ func floatFunctions() []overload {
 		}))
 	}
 	logs("ln", math.Log)
-	logs("log", math.Log10)
-	logs("log10", math.Log10)
+	logs("log", log10)
+	logs("log10", log10)
 	pow := func(_ *Context, a []types.Datum) (types.Datum, error) { return floatPower(a[0].Float, a[1].Float) }
 	return append(out,
 		fn("sqrt(float8) float8", "square root", sqrtFloat),
@@ -137,13 +152,13 @@ func floatFunctions() []overload {
 		}))
 }
 
-func trig(f func(float64) float64) func(float64) float64 {
-	return func(x float64) float64 {
-		if math.IsInf(x, 0) {
-			return math.NaN()
-		}
-		return f(x)
+// log10 is exact for the powers of ten.
+func log10(x float64) float64 {
+	r := math.Log10(x)
+	if n := math.Round(r); math.Pow10(int(n)) == x {
+		return n
 	}
+	return r
 }
 
 func integerFunctions() []overload {
@@ -191,6 +206,18 @@ func gcd(a, b int64) (int64, bool) {
 	return max(a, -a), a != math.MinInt64
 }
 
+func factorial(_ *Context, a []types.Datum) (types.Datum, error) {
+	n := a[0].Int
+	if n < 0 {
+		return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "factorial of a negative number is undefined")
+	}
+	if n > 32177 {
+		return types.Datum{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "value overflows numeric format")
+	}
+	d, err := types.ParseDecimal(new(big.Int).MulRange(1, n).Append(nil, 10))
+	return d.Datum(), err
+}
+
 func bucketErrors(count int64, equal bool) error {
 	if count <= 0 {
 		return sqlerr.New("2201G", "count must be greater than zero")
@@ -230,6 +257,12 @@ func widthBucketNumeric(_ *Context, a []types.Datum) (types.Datum, error) {
 	x, lo, hi, n := dec(a[0]), dec(a[1]), dec(a[2]), a[3].Int
 	if err := bucketErrors(n, lo.Cmp(hi) == 0); err != nil {
 		return types.Datum{}, err
+	}
+	if x.IsNaN() || lo.IsNaN() || hi.IsNaN() {
+		return types.Datum{}, sqlerr.New("2201G", "operand, lower bound, and upper bound cannot be NaN")
+	}
+	if !lo.Finite() || !hi.Finite() {
+		return types.Datum{}, sqlerr.New("2201G", "lower and upper bounds must be finite")
 	}
 	if lo.Cmp(hi) > 0 {
 		x, lo, hi = x.Neg(), lo.Neg(), hi.Neg()

@@ -2,23 +2,29 @@ package expr
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
-	"github.com/tallydb/tallydb/sql/types"
 )
+
+// regex is a compiled pattern.
+type regex struct {
+	*regexp.Regexp
+	// rest is the pattern where a search goes on inside a text, which ^ does not match.
+	rest *regexp.Regexp
+}
 
 // regexes remembers compiled patterns; it is emptied when it has grown.
 var regexes = struct {
 	sync.Mutex
-	m map[string]*regexp.Regexp
-}{m: map[string]*regexp.Regexp{}}
+	m map[string]*regex
+}{m: map[string]*regex{}}
 
 // compileRegex compiles a PostgreSQL regular expression with its flags. What
 // RE2 cannot do (back references, look-around) is 0A000.
-func compileRegex(pattern, flags string) (*regexp.Regexp, error) {
+func compileRegex(pattern, flags string) (*regex, error) {
 	key := flags + "\x00" + pattern
 	regexes.Lock()
 	re := regexes.m[key]
@@ -39,7 +45,7 @@ func compileRegex(pattern, flags string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-func translateRegex(pattern, flags string) (*regexp.Regexp, error) {
+func translateRegex(pattern, flags string) (*regex, error) {
 	mode := "s"
 	for _, f := range flags {
 		switch f {
@@ -71,7 +77,7 @@ func translateRegex(pattern, flags string) (*regexp.Regexp, error) {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "regular expressions with look-around are not supported")
 		}
 	}
-	re, err := regexp.Compile("(?" + mode + ")" + convertEscapes(pattern))
+	re, err := compiled("(?" + mode + ")" + convertEscapes(pattern))
 	if err == nil {
 		return re, nil
 	}
@@ -79,6 +85,79 @@ func translateRegex(pattern, flags string) (*regexp.Regexp, error) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "regular expressions with back references are not supported")
 	}
 	return nil, sqlerr.New(sqlerr.InvalidRegularExpression, "invalid regular expression: %s", regexReason(err))
+}
+
+// compiled compiles a pattern of RE2, with PostgreSQL's preference: of the matches
+// that begin first the longest, or the shortest where the first quantifier is not
+// greedy, whatever the other quantifiers say.
+func compiled(pattern string) (*regex, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	shortest := preference(tree) == preferShort
+	anchored := false
+	forEachRegex(tree, func(n *syntax.Regexp) {
+		if n.Op >= syntax.OpStar && n.Op <= syntax.OpRepeat {
+			if n.Flags &^= syntax.NonGreedy; shortest {
+				n.Flags |= syntax.NonGreedy
+			}
+		}
+		anchored = anchored || n.Op == syntax.OpBeginText
+	})
+	compile := func() (*regexp.Regexp, error) {
+		re, err := regexp.Compile(tree.String())
+		if err == nil && !shortest {
+			re.Longest()
+		}
+		return re, err
+	}
+	re, err := compile()
+	if err != nil || !anchored {
+		return &regex{re, re}, err
+	}
+	forEachRegex(tree, func(n *syntax.Regexp) {
+		if n.Op == syntax.OpBeginText {
+			n.Op = syntax.OpNoMatch
+		}
+	})
+	rest, err := compile()
+	return &regex{re, rest}, err
+}
+
+func forEachRegex(n *syntax.Regexp, fn func(*syntax.Regexp)) {
+	fn(n)
+	for _, sub := range n.Sub {
+		forEachRegex(sub, fn)
+	}
+}
+
+type matchPreference uint8
+
+const (
+	noPreference matchPreference = iota
+	preferLong
+	preferShort
+)
+
+// preference is what the first quantifier of a pattern prefers. An alternation
+// always prefers the longest.
+func preference(n *syntax.Regexp) matchPreference {
+	switch n.Op {
+	case syntax.OpAlternate:
+		return preferLong
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		if n.Flags&syntax.NonGreedy != 0 {
+			return preferShort
+		}
+		return preferLong
+	}
+	for _, sub := range n.Sub {
+		if p := preference(sub); p != noPreference {
+			return p
+		}
+	}
+	return noPreference
 }
 
 func regexReason(err error) string {
@@ -110,26 +189,40 @@ func backReference(p string) bool {
 	return false
 }
 
-// convertEscapes rewrites escapes that RE2 spells differently.
+// regexClasses are character classes, which are Unicode's.
+var regexClasses = strings.NewReplacer(
+	"[:alpha:]", `\p{L}`, "[:alnum:]", `\p{L}\p{N}`, "[:upper:]", `\p{Lu}`, "[:lower:]", `\p{Ll}`,
+)
+
+// convertEscapes rewrites escapes and classes that RE2 spells differently.
 func convertEscapes(p string) string {
-	if strings.IndexByte(p, '\\') < 0 && !strings.Contains(p, "[[:<:]]") && !strings.Contains(p, "[[:>:]]") {
+	if strings.IndexByte(p, '\\') < 0 && !strings.Contains(p, "[:") {
 		return p
 	}
 	p = strings.ReplaceAll(strings.ReplaceAll(p, "[[:<:]]", `\b`), "[[:>:]]", `\b`)
+	p = regexClasses.Replace(p)
 	var b strings.Builder
+	class := false
 	for i := 0; i < len(p); i++ {
 		if p[i] != '\\' || i+1 == len(p) {
+			class = p[i] == '[' || class && p[i] != ']'
 			b.WriteByte(p[i])
 			continue
 		}
 		i++
-		switch p[i] {
-		case 'y', 'm', 'M':
+		switch {
+		case p[i] == 'y' || p[i] == 'm' || p[i] == 'M':
 			b.WriteString(`\b`)
-		case 'Y':
+		case p[i] == 'Y':
 			b.WriteString(`\B`)
-		case 'Z':
+		case p[i] == 'Z':
 			b.WriteString(`\z`)
+		case p[i] == 'w' && class:
+			b.WriteString(`\p{L}\p{N}_`)
+		case p[i] == 'w':
+			b.WriteString(`[\p{L}\p{N}_]`)
+		case p[i] == 'W' && !class:
+			b.WriteString(`[^\p{L}\p{N}_]`)
 		default:
 			b.WriteByte('\\')
 			b.WriteByte(p[i])
@@ -159,162 +252,4 @@ func stripExpanded(p string) string {
 		}
 	}
 	return b.String()
-}
-
-func flagsArg(a []types.Datum, i int) string {
-	if i < len(a) {
-		return str(a[i])
-	}
-	return ""
-}
-
-func regexFunctions() []overload {
-	return []overload{
-		fn("regexp_replace(text,text,text) text", "first match replaced", regexpReplace),
-		fn("regexp_replace(text,text,text,text) text", "matches replaced", regexpReplace),
-		fn("regexp_match(text,text) _text", "captured groups of the first match", regexpMatch),
-		fn("regexp_match(text,text,text) _text", "captured groups of the first match", regexpMatch),
-		fn("regexp_like(text,text) bool", "matches", regexpLike),
-		fn("regexp_like(text,text,text) bool", "matches", regexpLike),
-		fn("regexp_count(text,text) int4", "number of matches", func(_ *Context, a []types.Datum) (types.Datum, error) {
-			re, err := compileRegex(str(a[1]), "")
-			if err != nil {
-				return types.Datum{}, err
-			}
-			return int4(len(re.FindAllIndex(a[0].Bytes, -1)))
-		}),
-		fn("regexp_split_to_array(text,text) _text", "parts between matches", regexpSplit),
-		fn("regexp_split_to_array(text,text,text) _text", "parts between matches", regexpSplit),
-		fn("regexp_substr(text,text) text", "first match", substringRegex),
-		fn("substring(text,text) text", "first match", substringRegex),
-	}
-}
-
-func regexpLike(_ *Context, a []types.Datum) (types.Datum, error) {
-	re, err := compileRegex(str(a[1]), flagsArg(a, 2))
-	if err != nil {
-		return types.Datum{}, err
-	}
-	return boolean(re.Match(a[0].Bytes))
-}
-
-func substringRegex(_ *Context, a []types.Datum) (types.Datum, error) {
-	re, err := compileRegex(str(a[1]), "")
-	if err != nil {
-		return types.Datum{}, err
-	}
-	m := re.FindSubmatchIndex(a[0].Bytes)
-	k := 0
-	if re.NumSubexp() > 0 {
-		k = 2
-	}
-	if m == nil || m[k] < 0 {
-		return types.NullOf(types.Of(types.Text)), nil
-	}
-	return text(string(a[0].Bytes[m[k]:m[k+1]]))
-}
-
-func regexpMatch(_ *Context, a []types.Datum) (types.Datum, error) {
-	flags := flagsArg(a, 2)
-	if strings.Contains(flags, "g") {
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "regexp_match() does not support the \"global\" option").
-			WithHint("Use the regexp_matches function instead.")
-	}
-	re, err := compileRegex(str(a[1]), flags)
-	if err != nil {
-		return types.Datum{}, err
-	}
-	m := re.FindSubmatchIndex(a[0].Bytes)
-	if m == nil {
-		return types.NullOf(types.Of(types.TextArray)), nil
-	}
-	if len(m) > 2 {
-		m = m[2:]
-	}
-	var items []types.Datum
-	for i := 0; i < len(m); i += 2 {
-		if m[i] < 0 {
-			items = append(items, types.NullOf(types.Of(types.Text)))
-		} else {
-			items = append(items, types.TextDatum(string(a[0].Bytes[m[i]:m[i+1]])))
-		}
-	}
-	return types.NewArray(types.Of(types.Text), items).Datum(), nil
-}
-
-func textArray(parts []string) types.Datum {
-	items := make([]types.Datum, len(parts))
-	for i, p := range parts {
-		items[i] = types.TextDatum(p)
-	}
-	return types.NewArray(types.Of(types.Text), items).Datum()
-}
-
-func regexpSplit(_ *Context, a []types.Datum) (types.Datum, error) {
-	re, err := compileRegex(str(a[1]), flagsArg(a, 2))
-	if err != nil {
-		return types.Datum{}, err
-	}
-	s := str(a[0])
-	var parts []string
-	start := 0
-	for _, m := range re.FindAllStringIndex(s, -1) {
-		if m[1] == m[0] && (m[0] == 0 || m[0] == len(s) || m[0] == start) {
-			if m[0] != start || m[0] == 0 || m[0] == len(s) {
-				continue
-			}
-		}
-		parts = append(parts, s[start:m[0]])
-		start = m[1]
-	}
-	return textArray(append(parts, s[start:])), nil
-}
-
-func regexpReplace(_ *Context, a []types.Datum) (types.Datum, error) {
-	flags := flagsArg(a, 3)
-	re, err := compileRegex(str(a[1]), flags)
-	if err != nil {
-		return types.Datum{}, err
-	}
-	n := 1
-	if strings.Contains(flags, "g") {
-		n = -1
-	}
-	s := a[0].Bytes
-	var out []byte
-	last := 0
-	for _, m := range re.FindAllSubmatchIndex(s, n) {
-		out = append(out, s[last:m[0]]...)
-		out = appendReplacement(out, str(a[2]), s, m)
-		if last = m[1]; len(out) > maxText {
-			return types.Datum{}, tooLong()
-		}
-	}
-	return types.Datum{Type: types.Of(types.Text), Bytes: append(out, s[last:]...)}, nil
-}
-
-// appendReplacement expands \1 … \9, \& and \\.
-func appendReplacement(dst []byte, repl string, s []byte, m []int) []byte {
-	for i := 0; i < len(repl); i++ {
-		if repl[i] != '\\' || i+1 == len(repl) {
-			dst = append(dst, repl[i])
-			continue
-		}
-		i++
-		switch c := repl[i]; {
-		case c >= '1' && c <= '9':
-			if k := int(c-'0') * 2; k < len(m) && m[k] >= 0 {
-				dst = append(dst, s[m[k]:m[k+1]]...)
-			}
-		case c == '&':
-			dst = append(dst, s[m[0]:m[1]]...)
-		case c == '\\':
-			dst = append(dst, '\\')
-		default:
-			_, k := utf8.DecodeRuneInString(repl[i:])
-			dst = append(append(dst, '\\'), repl[i:i+k]...)
-			i += k - 1
-		}
-	}
-	return dst
 }

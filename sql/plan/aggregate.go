@@ -11,11 +11,13 @@ import (
 
 // AggCall is one aggregate of an Aggregate or a window.
 type AggCall struct {
-	Name     string
-	Bound    agg.Bound
-	Args     []expr.Expr // one for each of Bound.Inputs, cast
-	Filter   expr.Expr
-	OrderBy  []SortKey // the order in which rows are folded
+	Name    string
+	Bound   agg.Bound
+	Args    []expr.Expr // one for each of Bound.Inputs, cast
+	Filter  expr.Expr
+	OrderBy []SortKey // the order in which rows are folded
+	// Distinct folds equal rows once: those with equal values of OrderBy where there
+	// is one, else Bound's state sees to it.
 	Distinct bool
 	// Combine merges portable states of Bound.State, the values of Args[0],
 	// instead of folding values: combine(c).
@@ -66,6 +68,18 @@ type Aggregate struct {
 	Aggs     []AggCall
 	Envelope []AggCall // how the envelope of a group comes from its rows; set by NewAggregate
 	Grouped  bool      // GROUP BY was given, so no rows make no groups
+	// Sets are grouping sets: the rows are grouped by each of them, and the groups
+	// of one set follow those of the one before. nil is one set, of Keys.
+	Sets []GroupingSet
+}
+
+// GroupingSet is one of several ways in which an Aggregate groups.
+type GroupingSet struct {
+	// Keys stand in place of the Aggregate's, one for each: a NULL where a key is
+	// not in the set.
+	Keys []expr.Expr
+	// Total is the empty set: one group, also of no rows.
+	Total bool
 }
 
 // NewAggregate builds a grouping, and the envelope of its groups where the child
@@ -169,6 +183,9 @@ func (a *Aggregate) WithChildren(c []Node) Node {
 // Exprs implements Node.
 func (a *Aggregate) Exprs() []expr.Expr {
 	out := append([]expr.Expr(nil), a.Keys...)
+	for _, s := range a.Sets {
+		out = append(out, s.Keys...)
+	}
 	return append(append(out, callExprs(a.Aggs)...), callExprs(a.Envelope)...)
 }
 
@@ -194,8 +211,28 @@ func withCallExprs(calls []AggCall, e []expr.Expr) ([]AggCall, []expr.Expr) {
 // WithExprs implements Node.
 func (a *Aggregate) WithExprs(e []expr.Expr) Node {
 	n := *a
-	n.Keys, e = e[:len(a.Keys):len(a.Keys)], e[len(a.Keys):]
+	k := len(a.Keys)
+	n.Keys, e = e[:k:k], e[k:]
+	n.Sets = append([]GroupingSet(nil), a.Sets...)
+	for i := range n.Sets {
+		n.Sets[i].Keys, e = e[:k:k], e[k:]
+	}
 	n.Aggs, e = withCallExprs(a.Aggs, e)
 	n.Envelope, _ = withCallExprs(a.Envelope, e)
 	return &n
+}
+
+// setsText shows the keys of each grouping set.
+func (a *Aggregate) setsText() string {
+	var sets []string
+	for _, s := range a.Sets {
+		var keys []expr.Expr
+		for _, k := range s.Keys {
+			if _, constant := k.(*expr.Const); !constant {
+				keys = append(keys, k)
+			}
+		}
+		sets = append(sets, "("+exprList(keys)+")")
+	}
+	return strings.Join(sets, ", ")
 }

@@ -135,7 +135,11 @@ func compoundText(n Node) (string, []field) {
 	case *Aggregate:
 		title := "Aggregate"
 		var f []field
-		if len(x.Keys) > 0 {
+		switch {
+		case len(x.Sets) > 0:
+			title = "MixedAggregate"
+			f = append(f, field{"Grouping Sets", x.setsText()})
+		case len(x.Keys) > 0:
 			title = "HashAggregate"
 			f = append(f, field{"Group Key", exprList(x.Keys)})
 		}
@@ -161,7 +165,13 @@ func compoundText(n Node) (string, []field) {
 		}
 		return "WindowAgg", out
 	case *Modify:
-		return x.Kind.String() + " on " + x.Target.Name, nil
+		var f []field
+		if x.OnConflict != ConflictFails {
+			f = append(f, field{"Conflict Resolution", x.OnConflict.String()})
+		}
+		return x.Kind.String() + " on " + x.Target.Name, f
+	case *KeyLookup:
+		return "Key Lookup on " + x.Table.Name, nil
 	}
 	return fmt.Sprintf("%T", n), nil
 }

@@ -79,7 +79,7 @@ type ApplyKind uint8
 const (
 	ApplyScalar      ApplyKind = iota // the value of the only row, NULL for none; 21000 for more
 	ApplyExists                       // whether there is a row
-	ApplyIn                           // whether Arg equals a value, with NULLs as in SQL
+	ApplyIn                           // whether Args equal a row, with NULLs as in SQL
 	ApplyArray                        // the array of all values
 	ApplyLateral                      // one row for each row of the subplan
 	ApplyLateralLeft                  // and one with NULLs where there is none
@@ -95,7 +95,7 @@ type Apply struct {
 	Subplan Node
 	Outer   []expr.Expr // over the child
 	Slots   []int       // parameter numbers, one for each of Outer
-	Arg     expr.Expr   // over the child; for ApplyIn
+	Args    []expr.Expr // over the child; for ApplyIn: one for each column of the subplan
 	// Column is what the scalar kinds append: made of the subplan's first column.
 	Column types.Column
 	// Envelope merges the envelopes of the subplan's rows, which are then appended
@@ -127,11 +127,14 @@ func (a *Apply) WithChildren(c []Node) Node {
 }
 
 // Exprs implements Node.
-func (a *Apply) Exprs() []expr.Expr { return append([]expr.Expr{a.Arg}, a.Outer...) }
+func (a *Apply) Exprs() []expr.Expr {
+	return append(append([]expr.Expr(nil), a.Args...), a.Outer...)
+}
 
 // WithExprs implements Node.
 func (a *Apply) WithExprs(e []expr.Expr) Node {
 	n := *a
-	n.Arg, n.Outer = e[0], e[1:]
+	k := len(a.Args)
+	n.Args, n.Outer = e[:k:k], e[k:]
 	return &n
 }

@@ -20,15 +20,21 @@ const (
 func (k ModifyKind) String() string { return [...]string{"Insert", "Update", "Delete"}[k] }
 
 // Modify writes the child's rows to a relation. The child yields every column of
-// the target in order, for Update and Delete preceded by the row's identity.
+// the target in order, preceded by the row's identity where the row exists, that is
+// for Update and Delete, and for an Insert with another action than ConflictFails,
+// where NULL stands for a new row. Columns that follow are for Returning only.
 // It yields the written rows for Returning, otherwise none.
 type Modify struct {
-	Kind      ModifyKind
-	Target    *catalog.Relation
-	Child     Node
-	Returning []expr.Expr // over the target's columns
-	Cols      []types.Column
+	Kind       ModifyKind
+	OnConflict ConflictAction
+	Target     *catalog.Relation
+	Child      Node
+	Returning  []expr.Expr // over the child's columns without the identity
+	Cols       []types.Column
 }
+
+// HasIdentity reports whether the child's first column is the row's identity.
+func (m *Modify) HasIdentity() bool { return m.Kind != Insert || m.OnConflict != ConflictFails }
 
 // Schema implements Node.
 func (m *Modify) Schema() *types.Schema { return &types.Schema{Columns: m.Cols} }

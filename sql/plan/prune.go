@@ -279,8 +279,8 @@ func pruneApply(a *Apply, wanted []bool) (Node, []int) {
 	to = append(to, width)
 	n.Envelope = nil
 	subNeed := make(need, len(a.Subplan.Schema().Columns))
-	if len(subNeed) > 0 {
-		subNeed[0] = true // the value
+	for i := range min(max(1, len(a.Args)), len(subNeed)) {
+		subNeed[i] = true // the value
 	}
 	for i := range a.Envelope {
 		at := -1

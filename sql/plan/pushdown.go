@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
 // PushFilters moves filters toward the leaves, turns equalities across a join
@@ -28,7 +29,9 @@ func push(n Node, conds []expr.Expr) Node {
 		}
 		return x.WithChildren(inputs)
 	case *Aggregate:
-		below, here := split(conds, func(e expr.Expr) bool { return len(x.Keys) > 0 && readsOnly(e, 0, len(x.Keys)) && pure(e) })
+		below, here := split(conds, func(e expr.Expr) bool {
+			return len(x.Keys) > 0 && len(x.Sets) == 0 && readsOnly(e, 0, len(x.Keys)) && pure(e)
+		})
 		for i := range below {
 			below[i] = Substitute(below[i], x.Keys)
 		}
@@ -36,6 +39,9 @@ func push(n Node, conds []expr.Expr) Node {
 	case *Join:
 		return pushJoin(x, conds)
 	case *Apply:
+		if joined, rest, ok := unnest(x, conds); ok {
+			return push(joined, rest)
+		}
 		width := len(x.Child.Schema().Columns)
 		below, here := split(conds, func(e expr.Expr) bool { return readsOnly(e, 0, width) })
 		return filtered(x.WithChildren([]Node{push(x.Child, below), push(x.Subplan, nil)}), here)
@@ -148,11 +154,36 @@ func pushJoin(j *Join, conds []expr.Expr) Node {
 	return filtered(&n, conds)
 }
 
+// sameKeys casts the sides of an equality of numbers to the type that holds both,
+// so that they are equal exactly where their keys are.
+func sameKeys(a, b expr.Expr) (l, r expr.Expr, ok bool) {
+	to, from := a.Type().OID, b.Type().OID
+	if to == from {
+		return a, b, true
+	}
+	if keyRank[to] < keyRank[from] {
+		to, from = from, to
+	}
+	if keyRank[from] == 0 || keyRank[to] > 3 != (keyRank[from] > 3) {
+		return nil, nil, false
+	}
+	l, errLeft := expr.Cast(a, types.Of(to), expr.Implicit)
+	r, errRight := expr.Cast(b, types.Of(to), expr.Implicit)
+	return l, r, errLeft == nil && errRight == nil
+}
+
+// keyRank orders the exact numbers, then the floats: a type holds all values of
+// those of its kind before it. An integer is not compared as a float.
+var keyRank = map[types.OID]int{types.Int2: 1, types.Int4: 2, types.Int8: 3, types.Float4: 4, types.Float8: 5}
+
 // hashKeys takes the equalities between the sides out of on.
 func hashKeys(on []expr.Expr, nl int) (l, r, rest []expr.Expr) {
 	for _, e := range on {
 		a, b, ok := Equality(e)
-		if !ok || a.Type().OID != b.Type().OID || len(Columns(a)) == 0 || len(Columns(b)) == 0 {
+		if ok {
+			a, b, ok = sameKeys(a, b)
+		}
+		if !ok || len(Columns(a)) == 0 || len(Columns(b)) == 0 {
 			rest = append(rest, e)
 			continue
 		}

@@ -235,7 +235,9 @@ func (v *Values) WithExprs(e []expr.Expr) Node {
 // FunctionScan yields the rows of a set-returning function.
 type FunctionScan struct {
 	leaf
-	Function   string
+	Function string
+	// Set is the function, nil for those whose types depend on the arguments.
+	Set        *expr.SetFunction
 	Args       []expr.Expr
 	Columns    []types.Column // with Ordinality one more, an int8
 	Ordinality bool

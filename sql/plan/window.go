@@ -10,8 +10,13 @@ import (
 
 // FrameBound is one end of a window frame.
 type FrameBound struct {
-	Kind   FrameBoundKind
-	Offset expr.Expr // int8, for the offset kinds
+	Kind FrameBoundKind
+	// Offset is, for the offset kinds, how many rows or groups; in a RANGE frame
+	// how far values may be apart.
+	Offset expr.Expr
+	// Limit is, for the offset kinds in a RANGE frame, the value up to which the
+	// frame reaches, over the row's columns.
+	Limit expr.Expr
 }
 
 // FrameBoundKind is an end of a window frame.
@@ -26,11 +31,42 @@ const (
 	UnboundedFollowing
 )
 
-// Frame is the set of rows that a window aggregate sees. Without Rows, the
-// current row stands for all its peers.
+// FrameMode is the unit of a frame.
+type FrameMode uint8
+
+// Frame units. In all but FrameRows, the current row stands for all its peers.
+const (
+	FrameRange FrameMode = iota
+	FrameRows
+	FrameGroups
+)
+
+// Exclusion is what a frame leaves out.
+type Exclusion uint8
+
+// Frame exclusions.
+const (
+	ExcludeNone Exclusion = iota
+	ExcludeCurrentRow
+	ExcludeGroup // the current row and its peers
+	ExcludeTies  // its peers
+)
+
+// Frame is the set of rows that a window aggregate sees.
 type Frame struct {
-	Rows       bool
+	Mode       FrameMode
 	Start, End FrameBound
+	Exclude    Exclusion
+	// Key is the value that Limits are compared with; nil where there is none.
+	Key expr.Expr
+}
+
+func (f *Frame) exprs() []expr.Expr {
+	return []expr.Expr{f.Start.Offset, f.End.Offset, f.Start.Limit, f.End.Limit, f.Key}
+}
+
+func (f *Frame) setExprs(e []expr.Expr) {
+	f.Start.Offset, f.End.Offset, f.Start.Limit, f.End.Limit, f.Key = e[0], e[1], e[2], e[3], e[4]
 }
 
 // DefaultFrame is RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW.
@@ -79,7 +115,7 @@ func (w *Window) WithChildren(c []Node) Node {
 func (w *Window) Exprs() []expr.Expr {
 	out := append(append([]expr.Expr(nil), w.PartitionBy...), sortExprs(w.OrderBy)...)
 	for _, c := range w.Calls {
-		out = append(append(out, c.Args...), c.Frame.Start.Offset, c.Frame.End.Offset)
+		out = append(append(out, c.Args...), c.Frame.exprs()...)
 		if c.Agg != nil {
 			out = append(out, callExprs([]AggCall{*c.Agg})...)
 		}
@@ -101,8 +137,7 @@ func (w *Window) WithExprs(e []expr.Expr) Node {
 	for i := range n.Calls {
 		c := &n.Calls[i]
 		c.Args = take(len(c.Args))
-		c.Frame.Start.Offset, c.Frame.End.Offset = e[0], e[1]
-		e = e[2:]
+		c.Frame.setExprs(take(len(c.Frame.exprs())))
 		if c.Agg != nil {
 			var calls []AggCall
 			calls, e = withCallExprs([]AggCall{*c.Agg}, e)

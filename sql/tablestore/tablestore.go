@@ -4,6 +4,8 @@
 //
 // Rows are stored one to a key (docs/format/table.md); a primary key has an
 // index of its own. It starts no goroutine. Writers of one table are serialised.
+// A scan to the end leaves an image of the table's columns in memory, for the next
+// scan until the table changes; all images together take at most ImageBytes.
 package tablestore
 
 import (
@@ -17,7 +19,6 @@ import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/exec"
-	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
@@ -30,10 +31,13 @@ type Store struct {
 	kv     *kv.Store
 	tenant id.Tenant
 	write  sync.Mutex // held by the transaction that writes
+	images *images
 }
 
 // New returns the tables of a tenant.
-func New(store *kv.Store, tenant id.Tenant) *Store { return &Store{kv: store, tenant: tenant} }
+func New(store *kv.Store, tenant id.Tenant) *Store {
+	return &Store{kv: store, tenant: tenant, images: newImages()}
+}
 
 // Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
 // or 'k' and the encoded primary key.
@@ -56,6 +60,7 @@ func (s *Store) Drop(table id.Relation) error {
 		b.Discard()
 		return err
 	}
+	defer s.images.changed(table)
 	return b.Commit(true)
 }
 
@@ -64,6 +69,7 @@ type Tx struct {
 	store   *Store
 	batch   *kv.Batch // nil until the first write
 	writing bool
+	changed map[id.Relation]bool // the tables that it has written
 }
 
 var _ exec.Tables = (*Tx)(nil)
@@ -77,6 +83,7 @@ func (t *Tx) begin() {
 		t.store.write.Lock()
 		t.writing = true
 		t.batch = t.store.kv.NewIndexedBatch()
+		t.changed = map[id.Relation]bool{}
 	}
 }
 
@@ -86,6 +93,11 @@ func (t *Tx) Commit() error {
 		return nil
 	}
 	defer t.end()
+	defer func() {
+		for table := range t.changed {
+			t.store.images.changed(table)
+		}
+	}()
 	return t.batch.Commit(true)
 }
 
@@ -102,19 +114,25 @@ func (t *Tx) end() {
 	t.store.write.Unlock()
 }
 
-func (t *Tx) scan(from, to []byte, fn func(key, value []byte) error) error {
-	if t.writing {
-		return t.batch.Scan(from, to, fn)
-	}
-	return t.store.kv.Scan(from, to, fn)
-}
-
 // errFull ends a scan whose batch is full.
 var errFull = errors.New("batch is full")
 
-// Scan implements exec.Tables.
+// Scan implements exec.Tables. What others commit during the scan is not seen.
 func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
-	return &source{tx: t, table: table, columns: columns, next: t.store.prefix(table.ID, 'r')}, nil
+	s := &source{tx: t, table: table, columns: columns}
+	if t.writing && t.changed[table.ID] {
+		s.rows = t.batch
+	} else {
+		var held *image
+		if held, s.version = t.store.images.read(table.ID); held != nil {
+			s.held = &imageSource{batches: held.batches, columns: columns}
+			return s, nil
+		}
+		s.snapshot = t.store.kv.Snapshot()
+		s.rows, s.made = s.snapshot, &image{}
+	}
+	s.next = t.store.prefix(table.ID, 'r')
+	return s, nil
 }
 
 // source reads a table in batches, each from where the last ended.
@@ -122,55 +140,82 @@ type source struct {
 	tx      *Tx
 	table   *catalog.Relation
 	columns []int
-	next    []byte
+	held    *imageSource // where there is an image
+	rows    interface {
+		Scan(from, to []byte, fn func(key, value []byte) error) error
+	}
+	snapshot *kv.Snapshot // nil where the transaction's own writes are read
+	next     []byte
+	made     *image // of the rows so far; nil where none is made
+	version  uint64
 }
 
 // Next implements exec.Source.
 func (s *source) Next(context.Context) (*types.Batch, error) {
+	if s.held != nil {
+		return s.held.next(), nil
+	}
 	if s.next == nil {
 		return nil, nil
 	}
-	out := &types.Batch{}
-	for _, c := range s.columns {
-		t := types.Of(types.Int8)
-		if c != plan.RowID {
-			t = s.table.Columns[c].Type
-		}
-		out.Cols = append(out.Cols, types.NewVector(t, 0))
-	}
+	all := types.NewBatch(s.table.RowSchema(), 0)
+	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), 0))
 	row := types.NewBatch(s.table.RowSchema(), 1)
 	end := kv.PrefixEnd(s.tx.store.prefix(s.table.ID, 'r'))
 	from := s.next
 	s.next = nil
-	err := s.tx.scan(from, end, func(key, value []byte) error {
-		if out.Rows == types.BatchRows {
+	err := s.rows.Scan(from, end, func(key, value []byte) error {
+		if all.Rows == types.BatchRows {
 			s.next = slices.Clone(key)
 			return errFull
 		}
 		if err := recordbatch.Decode(value, row); err != nil {
 			return fmt.Errorf("table %s: %w", s.table.Name, err)
 		}
-		for i, c := range s.columns {
-			if c == plan.RowID {
-				out.Cols[i].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
-			} else {
-				out.Cols[i].AppendFrom(row.Cols[c], 0)
-			}
+		for i, c := range row.Cols {
+			all.Cols[i].AppendFrom(c, 0)
 		}
-		out.Rows++
+		all.Cols[len(row.Cols)].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
+		all.Rows++
 		return nil
 	})
 	if err != nil && !errors.Is(err, errFull) {
 		return nil, err
 	}
-	if out.Rows == 0 {
+	s.collect(all)
+	if all.Rows == 0 {
 		return nil, nil
 	}
-	return out, nil
+	return columnsOf(all, s.columns), nil
+}
+
+// collect adds rows to the image that the scan makes, and keeps that at the end.
+func (s *source) collect(all *types.Batch) {
+	if s.made == nil {
+		return
+	}
+	if all.Rows > 0 {
+		s.made.batches = append(s.made.batches, all)
+		s.made.bytes += int64(all.MemoryBytes())
+	}
+	switch {
+	case s.made.bytes > ImageBytes:
+		s.made = nil
+	case s.next == nil:
+		s.tx.store.images.keep(s.table.ID, s.version, s.made)
+		s.made = nil
+	}
 }
 
 // Close implements exec.Source.
-func (s *source) Close() error { return nil }
+func (s *source) Close() error {
+	if s.snapshot == nil {
+		return nil
+	}
+	snapshot := s.snapshot
+	s.snapshot = nil
+	return snapshot.Close()
+}
 
 // lastRow returns the highest identity in use.
 func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
@@ -187,6 +232,7 @@ func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
 // Insert implements exec.Tables.
 func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) error {
 	t.begin()
+	t.changed[table.ID] = true
 	last, err := t.lastRow(table)
 	if err != nil {
 		return err
@@ -277,10 +323,64 @@ func (t *Tx) Update(ctx context.Context, table *catalog.Relation, ids *types.Vec
 // Delete implements exec.Tables.
 func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vector) error {
 	t.begin()
+	t.changed[table.ID] = true
 	for _, row := range ids.Ints {
 		if err := t.remove(table, row); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Find implements exec.Tables.
+func (t *Tx) Find(_ context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+	t.begin()
+	ids := types.NewVector(types.Of(types.Int8), rows.Rows)
+	found := types.NewBatch(table.RowSchema(), rows.Rows)
+	row := types.NewBatch(table.RowSchema(), 1)
+	for i := range rows.Rows {
+		id, ok, err := t.rowOf(table, rows, i)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			ids.AppendNull()
+			for _, c := range found.Cols {
+				c.AppendNull()
+			}
+			continue
+		}
+		value, ok, err := t.batch.Get(t.store.rowKey(table.ID, id))
+		if err == nil && !ok {
+			err = storage.ErrCorrupt
+		}
+		if err == nil {
+			err = recordbatch.Decode(value, row)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("table %s: %w", table.Name, err)
+		}
+		ids.AppendInt(id)
+		for c, v := range row.Cols {
+			found.Cols[c].AppendFrom(v, 0)
+		}
+	}
+	found.Rows = rows.Rows
+	return ids, found, nil
+}
+
+// rowOf returns the identity of the row that has the primary key of row i.
+func (t *Tx) rowOf(table *catalog.Relation, rows *types.Batch, i int) (id int64, ok bool, err error) {
+	key := t.primaryKey(table, rows, i)
+	if key == nil {
+		return 0, false, nil
+	}
+	b, ok, err := t.batch.Get(key)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	if len(b) != 8 {
+		return 0, false, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
+	}
+	return int64(binary.BigEndian.Uint64(b)), true, nil
 }

@@ -190,6 +190,10 @@ func NumericLog(base, d Decimal) (Decimal, error) {
 
 // NumericPower returns base^exp.
 func NumericPower(base, exp Decimal) (Decimal, error) {
+	if base.Sign() < 0 && exp.Finite() && exp.Cmp(exp.Trunc(0)) != 0 {
+		return base, sqlerr.New(invalidPowerArgument,
+			"a negative number raised to a non-integer power yields a complex result")
+	}
 	if !base.Finite() || !exp.Finite() {
 		return DecimalFromFloat(math.Pow(base.Float64(), exp.Float64()), 15), nil
 	}
@@ -197,9 +201,6 @@ func NumericPower(base, exp Decimal) (Decimal, error) {
 	switch {
 	case base.Sign() == 0 && exp.Sign() < 0:
 		return base, sqlerr.New(invalidPowerArgument, "zero raised to a negative power is undefined")
-	case base.Sign() < 0 && !whole:
-		return base, sqlerr.New(invalidPowerArgument,
-			"a negative number raised to a non-integer power yields a complex result")
 	case base.Sign() == 0:
 		if exp.Sign() == 0 {
 			return DecimalFromInt(1).Round(minSigDigits), nil
@@ -222,4 +223,41 @@ func NumericPower(base, exp Decimal) (Decimal, error) {
 		return base, sqlerr.New(sqlerr.NumericValueOutOfRange, "value overflows numeric format")
 	}
 	return fromAPD(&r, scale)
+}
+
+// NumericGCD returns the greatest common divisor, at the larger of both scales.
+func NumericGCD(a, b Decimal) (Decimal, error) {
+	if !a.Finite() || !b.Finite() {
+		return DecimalNaN, nil
+	}
+	scale := max(a.Scale(), b.Scale())
+	for b.Sign() != 0 {
+		rest, err := NumericMod(a, b)
+		if err != nil {
+			return a, err
+		}
+		a, b = b, rest
+	}
+	return a.Abs().Round(scale), nil
+}
+
+// NumericLCM returns the least common multiple, at the larger of both scales.
+func NumericLCM(a, b Decimal) (Decimal, error) {
+	if !a.Finite() || !b.Finite() {
+		return DecimalNaN, nil
+	}
+	scale := max(a.Scale(), b.Scale())
+	if a.Sign() == 0 || b.Sign() == 0 {
+		return DecimalFromInt(0).Round(scale), nil
+	}
+	g, err := NumericGCD(a, b)
+	if err != nil {
+		return a, err
+	}
+	q, err := NumericQuo(a, g)
+	if err != nil {
+		return a, err
+	}
+	r, err := NumericMul(q, b)
+	return r.Abs().Round(scale), err
 }

@@ -2,6 +2,7 @@ package types
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -163,4 +164,30 @@ func DecimalFromFloat(f float64, digits int) Decimal {
 		return DecimalNaN
 	}
 	return d.Trim()
+}
+
+// Scientific returns the number with one digit before the point, frac behind it, and
+// an exponent of two digits or more.
+func (d Decimal) Scientific(frac int) string {
+	exponent := 0
+	if d.Sign() != 0 {
+		exponent = d.digits() - 1 - d.Scale()
+	}
+	r := d.Round(frac - exponent)
+	if e := r.digits() - 1 - r.Scale(); d.Sign() != 0 && e > exponent { // 9.99 became 10
+		exponent = e
+		r = d.Round(frac - exponent)
+	}
+	digits := r.Abs().coefficient().String()
+	for len(digits) <= frac {
+		digits += "0"
+	}
+	s := digits[:1]
+	if frac > 0 {
+		s += "." + digits[1:1+frac]
+	}
+	if r.Sign() < 0 {
+		s = "-" + s
+	}
+	return s + fmt.Sprintf("e%+03d", exponent)
 }

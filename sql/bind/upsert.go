@@ -1,0 +1,154 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// onConflict lets an INSERT go on where the primary key of a row is taken: the
+// rows that have the keys of the proposed ones are looked up, and the proposed
+// ones are dropped or become new versions of them.
+func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
+	rel := m.Target
+	if rel.Kind != catalog.KindTable {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported for stream %q", rel.Name).
+			WithHint("A stream with a dedup_key counts an event that comes again once.").At(x.OnConflict.Position())
+	}
+	if err := conflictTarget(rel, x.OnConflict); err != nil {
+		return err
+	}
+	if len(rel.Table.PrimaryKey) == 0 {
+		return nil // nothing can be taken
+	}
+	m.OnConflict = plan.ConflictSkips
+	s, err := b.conflictScope(m, x)
+	if err != nil {
+		return err
+	}
+	n := len(rel.Columns)
+	values := make([]expr.Expr, n)
+	for i := range values {
+		values[i] = s.at(i)
+	}
+	isNew, err := expr.NewIsNull(s.at(n), false)
+	if err != nil {
+		return err
+	}
+	cond := isNew
+	if len(x.OnConflict.Set) > 0 {
+		m.OnConflict = plan.ConflictUpdates
+		if cond, err = b.conflictWhere(s, x.OnConflict.Where, isNew); err != nil {
+			return err
+		}
+		if err := b.conflictSet(rel, s, x.OnConflict.Set, isNew, values); err != nil {
+			return err
+		}
+	}
+	if cond != nil {
+		s.node = &plan.Filter{Child: s.node, Cond: cond}
+	}
+	if err := b.attachAll(&s.node, values); err != nil {
+		return err
+	}
+	p := &plan.Project{Child: s.node, Values: append([]expr.Expr{s.at(n)}, values...)}
+	p.Cols = append(p.Cols, s.nodeSchema().Columns[n])
+	p.Cols = append(p.Cols, rel.Columns...)
+	m.Child = p
+	return nil
+}
+
+// conflictTarget checks that the target is the primary key, the one thing that a
+// row can be in conflict about.
+func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) error {
+	var want []int
+	for _, id := range c.Columns {
+		i := rel.Column(id.Name)
+		if i < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", id.Name).At(id.Position())
+		}
+		if !slices.Contains(want, i) {
+			want = append(want, i)
+		}
+	}
+	key := slices.Sorted(slices.Values(rel.Table.PrimaryKey))
+	slices.Sort(want)
+	switch {
+	case c.Constraint != "" && (len(key) == 0 || c.Constraint != rel.Name+"_pkey"):
+		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint, rel.Name)
+	case len(c.Columns) > 0 && !slices.Equal(key, want):
+		return sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+	case len(c.Set) > 0 && c.Constraint == "" && len(c.Columns) == 0:
+		return sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+			WithHint("For example, ON CONFLICT (column_name).").At(c.Position())
+	}
+	return nil
+}
+
+// conflictScope looks the keys up. Its columns are those of the proposed row,
+// which is named excluded, the identity of the row that has its key, and the
+// columns of that.
+func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert) (*scope, error) {
+	excluded, err := rowScope(m.Target, &ast.Alias{Name: "excluded"})
+	if err != nil {
+		return nil, err
+	}
+	existing, err := rowScope(m.Target, aliasOf(x.Alias))
+	if err != nil {
+		return nil, err
+	}
+	ctx, err := b.with(x.With, x, &context{})
+	if err != nil {
+		return nil, err
+	}
+	s := &scope{node: &plan.KeyLookup{Table: m.Target, Child: m.Child}, ctx: ctx}
+	n := len(m.Target.Columns)
+	for _, c := range existing.cols {
+		c.index += n + 1
+		s.cols = append(s.cols, c)
+	}
+	s.cols = append(s.cols, excluded.cols...)
+	s.tables = append(existing.tables, excluded.tables...)
+	return s, nil
+}
+
+// conflictWhere binds the WHERE of DO UPDATE, which is about taken keys only; nil
+// where every row goes on.
+func (b *binder) conflictWhere(s *scope, where ast.Expr, isNew expr.Expr) (expr.Expr, error) {
+	if where == nil {
+		return nil, nil
+	}
+	cond, err := b.boolExpr(&clause{s: s, name: "WHERE"}, where)
+	if err != nil {
+		return nil, err
+	}
+	if cond, err = b.attach(&s.node, cond); err != nil {
+		return nil, err
+	}
+	return expr.NewCase(nil, []expr.When{{Cond: isNew, Result: expr.NewConst(types.BoolDatum(true))}}, cond)
+}
+
+// conflictSet makes the values of DO UPDATE out of the assignments: a new row is
+// as proposed.
+func (b *binder) conflictSet(rel *catalog.Relation, s *scope, sets []ast.Assignment, isNew expr.Expr, values []expr.Expr) error {
+	n := len(rel.Columns)
+	updated := make([]expr.Expr, n)
+	for i := range updated {
+		updated[i] = s.at(n + 1 + i)
+	}
+	if err := b.setAll(rel, s, sets, updated); err != nil {
+		return err
+	}
+	for i := range values {
+		var err error
+		if values[i], err = expr.NewCase(nil, []expr.When{{Cond: isNew, Result: values[i]}}, updated[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

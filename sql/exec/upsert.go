@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// keyLookupOp finds the rows of a table that have the keys of proposed rows.
+type keyLookupOp struct {
+	Source
+	run   *run
+	table *catalog.Relation
+}
+
+// Next implements Source.
+func (k *keyLookupOp) Next(ctx context.Context) (*types.Batch, error) {
+	if k.run.env.Tables == nil {
+		return nil, sqlerr.New(sqlerr.CannotConnectNow, "tables cannot be written here")
+	}
+	b, err := k.Source.Next(ctx)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	// A proposed row has to be right even if it is not what gets written.
+	if err := k.run.checkNotNull(k.table, b); err != nil {
+		return nil, err
+	}
+	ids, found, err := k.run.env.Tables.Find(ctx, k.table, b)
+	if err != nil {
+		return nil, err
+	}
+	cols := append(append([]*types.Vector(nil), b.Cols...), ids)
+	return &types.Batch{Cols: append(cols, found.Cols...), Rows: b.Rows}, nil
+}
+
+// once makes sure that no row is written twice by a statement: ON CONFLICT DO
+// NOTHING keeps the first of several new rows with a key, DO UPDATE fails.
+func (m *modifyOp) once(ids *types.Vector, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+	var key []*types.Vector
+	for _, c := range m.node.Target.Table.PrimaryKey {
+		key = append(key, rows.Cols[c])
+	}
+	fresh, existing := map[string]bool{}, map[int64]bool{}
+	var sel []int32
+	for i := range rows.Rows {
+		again := false
+		if ids.Nulls.Has(i) {
+			k := string(appendKeys(nil, key, i))
+			again, fresh[k] = fresh[k], true
+		} else {
+			again, existing[ids.Ints[i]] = existing[ids.Ints[i]], true
+		}
+		switch {
+		case !again:
+			sel = append(sel, int32(i))
+		case m.node.OnConflict == plan.ConflictUpdates:
+			return nil, nil, sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
+				WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+		}
+	}
+	if len(sel) == rows.Rows {
+		return ids, rows, nil
+	}
+	return ids.Gather(sel), rows.Gather(sel), nil
+}
+
+// upsert updates the rows that have an identity and inserts the others.
+func (m *modifyOp) upsert(ctx context.Context, ids *types.Vector, rows *types.Batch) error {
+	var old, fresh []int32
+	for i := range rows.Rows {
+		if ids.Nulls.Has(i) {
+			fresh = append(fresh, int32(i))
+		} else {
+			old = append(old, int32(i))
+		}
+	}
+	t := m.run.env.Tables
+	if len(old) > 0 {
+		if err := t.Update(ctx, m.node.Target, ids.Gather(old), rows.Gather(old)); err != nil {
+			return err
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	return t.Insert(ctx, m.node.Target, rows.Gather(fresh))
+}
