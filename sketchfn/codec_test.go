@@ -26,6 +26,9 @@ var fixtures = []fixture{
 	{"hll-empty", contractCase{"approx_distinct", types.Text, nil}, 0, 1},
 	{"hll-sparse", contractCase{"approx_distinct", types.Text, nil}, 500, 200},
 	{"hll-dense", contractCase{"approx_distinct", types.Int8, []float64{10}}, 20_000, 10_000},
+	{"theta-empty", contractCase{"theta_agg", types.Text, nil}, 0, 1},
+	{"theta-exact", contractCase{"theta_agg", types.Text, nil}, 500, 200},
+	{"theta-sampled", contractCase{"theta_agg", types.Int8, []float64{64}}, 20_000, 10_000},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 0, 1},
 	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 50, 1000},
 	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 20_000, 10_000},
@@ -124,6 +127,10 @@ func FuzzHLL(f *testing.F) {
 	fuzzMerge(f, "hll", contractCase{"approx_distinct", types.Text, nil}, contractCase{"approx_distinct", types.Int8, []float64{10}}, contractCase{"approx_distinct", types.Int8, []float64{4}})
 }
 
+func FuzzTheta(f *testing.F) {
+	fuzzMerge(f, "theta", contractCase{"theta_agg", types.Text, nil}, contractCase{"theta_agg", types.Int8, []float64{64}}, contractCase{"theta_agg", types.Int8, []float64{16}})
+}
+
 func FuzzKLL(f *testing.F) {
 	fuzzMerge(f, "kll", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, contractCase{"approx_median", types.Timestamptz, []float64{16}}, contractCase{"approx_median", types.Int8, []float64{8}})
 }
@@ -143,7 +150,8 @@ func FuzzUnion(f *testing.F) {
 	union := mustBind(f, "hll_union_count", types.Sketch)
 	f.Fuzz(func(t *testing.T, state []byte) {
 		s := states(union, 1)
-		if s.Merge(0, state) == nil && !bytes.Equal(s.Append(nil, 0), state) {
+		old := len(state) > 1 && state[1] == 1 // a value of version 1 is written as one of version 2
+		if s.Merge(0, state) == nil && !old && !bytes.Equal(s.Append(nil, 0), state) {
 			t.Fatal("a state that is not canonical was accepted")
 		}
 		must(t, union.Final.Finalise(s, 1, 0.95, types.NewVector(types.Of(types.Int8), 1), newBounds(union)))

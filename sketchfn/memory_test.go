@@ -23,6 +23,8 @@ func TestMemoryIsWhatIsHeld(t *testing.T) {
 		{contractCase{"approx_distinct", types.Int8, nil}, 100_000, 1},
 		{contractCase{"approx_distinct", types.Int8, nil}, 20_000, 20},
 		{contractCase{"approx_distinct", types.Int8, nil}, 300, 3000},
+		{contractCase{"theta_agg", types.Int8, nil}, 5000, 20},
+		{contractCase{"theta_agg", types.Int8, nil}, 100, 9000},
 		{contractCase{"approx_median", types.Int8, nil}, 20_000, 10},
 		{contractCase{"approx_median", types.Int8, nil}, 300, 5000},
 		{contractCase{"approx_top_k", types.Int8, []float64{5}}, 10_000, 20},

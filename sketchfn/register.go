@@ -3,13 +3,19 @@ package sketchfn
 import (
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 )
 
-// Register registers the aggregates of every family.
+// Register registers the aggregates of every family, and the scalar functions
+// that read their values.
 func Register(r *agg.Registry) {
-	hll.Register(r)
+	fs := &value.Families{}
+	fs.Register(r)
+	hll.Register(r, fs)
 	kll.Register(r)
 	topk.Register(r)
+	theta.Register(r, fs)
 }
