@@ -126,6 +126,10 @@ var contractCases = []contractCase{
 	{"approx_quantile", types.Int8, []float64{0.5, 8}},
 	{"approx_quantile", types.Timestamptz, []float64{0.5, 500}},
 	{"approx_median", types.Float8, nil},
+	{"approx_rank", types.Float8, []float64{0.5}},
+	{"approx_rank", types.Int8, []float64{-3, 16}},
+	{"kll_agg", types.Float8, []float64{20}},
+	{"frequent_agg", types.Text, []float64{8}},
 	{"approx_top_k", types.Text, []float64{3, 8}},
 	{"approx_top_k", types.Int8, []float64{5}},
 	{"approx_top_k", types.Float8, []float64{5, 20}},
@@ -326,6 +330,14 @@ func TestParametersAndTypes(t *testing.T) {
 		{"approx_top_k", types.Text, nil, sqlerr.UndefinedFunction},
 		{"approx_top_k", types.JSON, []float64{5}, sqlerr.UndefinedFunction},
 		{"hll_union", types.Text, nil, sqlerr.UndefinedFunction},
+		{"theta_agg", types.JSON, nil, sqlerr.UndefinedFunction},
+		{"theta_agg", types.Int8, []float64{15}, sqlerr.InvalidParameterValue},
+		{"theta_agg", types.Int8, []float64{0.0001}, sqlerr.InvalidParameterValue},
+		{"theta_agg", types.Int8, []float64{-1}, sqlerr.InvalidParameterValue},
+		{"kll_agg", types.Timestamptz, nil, sqlerr.UndefinedFunction},
+		{"approx_rank", types.Text, []float64{1}, sqlerr.UndefinedFunction},
+		{"approx_quantiles", types.Float8, []float64{0.5}, sqlerr.UndefinedFunction},
+		{"frequent_agg", types.Text, []float64{7}, sqlerr.InvalidParameterValue},
 	} {
 		_, err := bindCall(c.name, types.Of(c.typ), c.params...)
 		var e *sqlerr.Error

@@ -6,7 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/apache/datasketches-go/common"
+	"github.com/apache/datasketches-go/frequencies"
 	"github.com/apache/datasketches-go/hll"
+	"github.com/apache/datasketches-go/kll"
 	"github.com/apache/datasketches-go/theta"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -179,6 +182,164 @@ func TestThetaToDataSketches(t *testing.T) {
 		if want := mustScalar(t, "theta_estimate", ours).Float; !near(theirs.Estimate(), want, 1e-6) {
 			t.Errorf("n=%d: %v there, %v here", n, theirs.Estimate(), want)
 		}
+	}
+}
+
+func TestKLLFromDataSketches(t *testing.T) {
+	for _, k := range []uint16{8, 20, 200, 1000} {
+		for _, n := range []int{0, 1, 2, 30, 199, 500, 40_000} {
+			theirs, err := kll.NewKllItemsSketch[float64](k, 8, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{})
+			must(t, err)
+			for i := range n {
+				theirs.Update(float64(i * 7919 % max(n, 1)))
+			}
+			b, err := theirs.ToSlice()
+			must(t, err)
+			ours := mustScalar(t, "sketch_import", bytea(b), dataSketches)
+			if n == 0 {
+				if !mustScalar(t, "kll_quantile", ours, types.FloatDatum(0.5)).Null {
+					t.Error("an empty sketch has a median")
+				}
+				continue
+			}
+			for _, q := range []float64{0.05, 0.3, 0.5, 0.9} {
+				want, err := theirs.GetQuantile(q, true)
+				must(t, err)
+				if got := mustScalar(t, "kll_quantile", ours, types.FloatDatum(q)).Float; got != want {
+					t.Errorf("k=%d n=%d: quantile %v is %v, theirs %v", k, n, q, got, want)
+				}
+				rank, err := theirs.GetRank(want, true)
+				must(t, err)
+				if got := mustScalar(t, "kll_rank", ours, types.FloatDatum(want)).Float; !near(got, rank, 1e-12) && want < float64(n-1) {
+					t.Errorf("k=%d n=%d: rank of %v is %v, theirs %v", k, n, want, got, rank)
+				}
+			}
+			back, err := kll.NewKllItemsSketchFromSlice[float64](mustScalar(t, "sketch_export", ours, dataSketches).Bytes, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{})
+			must(t, err)
+			checkKLLBack(t, back, ours, n)
+		}
+	}
+}
+
+// checkKLLBack compares an exported sketch with the one here, before and after
+// updates there.
+func checkKLLBack(t *testing.T, theirs *kll.ItemsSketch[float64], ours types.Datum, n int) {
+	t.Helper()
+	if int(theirs.GetN()) != n {
+		t.Errorf("n=%d: %d there", n, theirs.GetN())
+	}
+	for _, q := range []float64{0, 0.2, 0.5, 0.9, 1} {
+		want := mustScalar(t, "kll_quantile", ours, types.FloatDatum(q)).Float
+		got, err := theirs.GetQuantile(q, true)
+		switch q { // quantiles there do not use the extremes
+		case 0:
+			got, err = theirs.GetMinItem()
+		case 1:
+			got, err = theirs.GetMaxItem()
+		}
+		if err != nil || got != want {
+			t.Errorf("n=%d: quantile %v is %v there (%v), %v here", n, q, got, err, want)
+		}
+	}
+	for i := range 3000 {
+		theirs.Update(float64(i % max(n, 1)))
+	}
+	if int(theirs.GetN()) != n+3000 {
+		t.Errorf("n=%d: after 3000 updates %d there", n, theirs.GetN())
+	}
+}
+
+func TestKLLToDataSketches(t *testing.T) {
+	for _, k := range []float64{8, 20, 65, 200} {
+		for _, n := range []int{0, 1, 64, 65, 200, 1000, 50_000} {
+			for _, v := range []*types.Vector{ints(n, -5), floats(ascending(n))} {
+				ours := sketchOf(t, config.Seed, "kll_agg", v, k)
+				theirs, err := kll.NewKllItemsSketchFromSlice[float64](mustScalar(t, "sketch_export", ours, dataSketches).Bytes, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{})
+				must(t, err)
+				if n > 0 {
+					checkKLLBack(t, theirs, ours, n)
+				}
+			}
+		}
+	}
+}
+
+func ascending(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i) / 3
+	}
+	return out
+}
+
+func TestFrequentItemsWithDataSketches(t *testing.T) {
+	theirs, err := frequencies.NewLongsSketchWithMaxMapSize(64)
+	must(t, err)
+	v := ints(0, 0)
+	for i := range int64(20_000) {
+		x := i * 7919 % 3001
+		if i%2 == 0 {
+			x = i / 2 % 5
+		}
+		must(t, theirs.Update(x))
+		v.AppendInt(x)
+	}
+	ours := mustScalar(t, "sketch_import", bytea(theirs.ToSlice()), dataSketches)
+	for x := range int64(40) {
+		hi, err := theirs.GetUpperBound(x)
+		must(t, err)
+		if got := mustScalar(t, "frequent_count", ours, types.IntDatum(types.Int8, x)).Int; got != hi {
+			t.Errorf("%d: at most %d, theirs %d", x, got, hi)
+		}
+	}
+	made := sketchOf(t, config.Seed, "frequent_agg", v, 30)
+	back, err := frequencies.NewLongsSketchFromSlice(mustScalar(t, "sketch_export", made, dataSketches).Bytes)
+	must(t, err)
+	for x := range int64(5) {
+		lo, err := back.GetLowerBound(x)
+		must(t, err)
+		hi, err := back.GetUpperBound(x)
+		must(t, err)
+		truth := int64(0)
+		for _, y := range v.Ints {
+			if y == x {
+				truth++
+			}
+		}
+		if lo > truth || hi < truth || back.GetStreamLength() != 20_000 {
+			t.Errorf("%d occurs %d times, there between %d and %d", x, truth, lo, hi)
+		}
+	}
+}
+
+func TestFrequentTextsWithDataSketches(t *testing.T) {
+	newTheirs := func(b []byte) (*frequencies.ItemsSketch[string], error) {
+		if b == nil {
+			return frequencies.NewFrequencyItemsSketchWithMaxMapSize[string](64, common.ItemSketchStringHasher{}, common.ItemSketchStringSerDe{})
+		}
+		return frequencies.NewFrequencyItemsSketchFromSlice[string](b, common.ItemSketchStringHasher{}, common.ItemSketchStringSerDe{})
+	}
+	theirs, err := newTheirs(nil)
+	must(t, err)
+	v := texts(30, 0)
+	for i := range 30 {
+		must(t, theirs.UpdateMany(string(v.Bytes(i)), int64(i+1)))
+	}
+	b, err := theirs.ToSlice()
+	must(t, err)
+	ours := mustScalar(t, "sketch_import", bytea(b), dataSketches, types.TextDatum("text"))
+	for i := range 30 {
+		if got := mustScalar(t, "frequent_count", ours, types.TextDatum(string(v.Bytes(i)))).Int; got != int64(i+1) {
+			t.Errorf("%s: %d, want %d", v.Bytes(i), got, i+1)
+		}
+	}
+	back, err := newTheirs(mustScalar(t, "sketch_export", ours, dataSketches).Bytes)
+	must(t, err)
+	if got, err := back.GetEstimate(string(v.Bytes(29))); err != nil || got != 30 {
+		t.Errorf("%d, %v", got, err)
+	}
+	if _, err := scalar("sketch_export", sketchOf(t, config.Seed, "frequent_agg", floats([]float64{1})), dataSketches); sqlerr.CodeOf(err) != sqlerr.FeatureNotSupported {
+		t.Errorf("floats were exported: %v", err)
 	}
 }
 

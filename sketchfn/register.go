@@ -15,7 +15,7 @@ func Register(r *agg.Registry) {
 	fs := &value.Families{}
 	fs.Register(r)
 	hll.Register(r, fs)
-	kll.Register(r)
-	topk.Register(r)
+	kll.Register(r, fs)
+	topk.Register(r, fs)
 	theta.Register(r, fs)
 }

@@ -56,6 +56,11 @@ var sketchAggregates = []contractCase{
 	{"hll_agg", types.Text, []float64{6}},
 	{"theta_agg", types.Int8, nil},
 	{"theta_agg", types.Text, []float64{64}},
+	{"kll_agg", types.Int8, nil},
+	{"kll_agg", types.Float8, []float64{16}},
+	{"frequent_agg", types.Int8, []float64{20}},
+	{"frequent_agg", types.Text, nil},
+	{"frequent_agg", types.Numeric, []float64{8}},
 }
 
 func TestMergedValuesAreThoseOfAllRows(t *testing.T) {
