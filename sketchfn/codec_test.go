@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tallydb/tallydb/sql/agg"
@@ -23,26 +24,39 @@ type fixture struct {
 }
 
 var fixtures = []fixture{
-	{"hll-empty", contractCase{"approx_distinct", types.Text, nil}, 0, 1},
-	{"hll-sparse", contractCase{"approx_distinct", types.Text, nil}, 500, 200},
-	{"hll-dense", contractCase{"approx_distinct", types.Int8, []float64{10}}, 20_000, 10_000},
-	{"theta-empty", contractCase{"theta_agg", types.Text, nil}, 0, 1},
-	{"theta-exact", contractCase{"theta_agg", types.Text, nil}, 500, 200},
-	{"theta-sampled", contractCase{"theta_agg", types.Int8, []float64{64}}, 20_000, 10_000},
-	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 0, 1},
-	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 50, 1000},
-	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, 20_000, 10_000},
-	{"kll-times", contractCase{"approx_median", types.Timestamptz, []float64{16}}, 20_000, 10_000},
-	{"topk-empty", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, 0, 1},
-	{"topk-text", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, 500, 100},
-	{"topk-float8", contractCase{"approx_top_k", types.Float8, []float64{3, 16}}, 500, 10},
-	{"topk-numeric", contractCase{"approx_top_k", types.Numeric, []float64{3, 8}}, 500, 50},
+	{"hll-empty", contractCase{"approx_distinct", types.Text, nil, nil}, 0, 1},
+	{"hll-sparse", contractCase{"approx_distinct", types.Text, nil, nil}, 500, 200},
+	{"hll-dense", contractCase{"approx_distinct", types.Int8, []float64{10}, nil}, 20_000, 10_000},
+	{"theta-empty", contractCase{"theta_agg", types.Text, nil, nil}, 0, 1},
+	{"theta-exact", contractCase{"theta_agg", types.Text, nil, nil}, 500, 200},
+	{"theta-sampled", contractCase{"theta_agg", types.Int8, []float64{64}, nil}, 20_000, 10_000},
+	{"countmin-empty", contractCase{"freq_agg", types.Text, nil, nil}, 0, 1},
+	{"countmin-exact", contractCase{"freq_agg", types.Text, nil, nil}, 500, 100},
+	{"countmin-counters", contractCase{"freq_agg", types.Int8, []float64{0.9, 0.1}, nil}, 5000, 500},
+	{"countsketch-empty", contractCase{"count_sketch_agg", types.Text, nil, []types.OID{types.Int8}}, 0, 1},
+	{"countsketch", contractCase{"count_sketch_agg", types.Text, []float64{16, 3}, []types.OID{types.Int8}}, 500, 100},
+	{"bloom-empty", contractCase{"bloom_agg", types.Text, nil, nil}, 0, 1},
+	{"bloom-hashes", contractCase{"bloom_agg", types.Text, nil, nil}, 300, 100},
+	{"bloom-bits", contractCase{"bloom_agg", types.Int8, []float64{0.1, 500}, nil}, 900, 300},
+	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
+	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 50, 1000},
+	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 20_000, 10_000},
+	{"kll-times", contractCase{"approx_median", types.Timestamptz, []float64{16}, nil}, 20_000, 10_000},
+	{"topk-empty", contractCase{"approx_top_k", types.Text, []float64{3, 8}, nil}, 0, 1},
+	{"topk-text", contractCase{"approx_top_k", types.Text, []float64{3, 8}, nil}, 500, 100},
+	{"topk-float8", contractCase{"approx_top_k", types.Float8, []float64{3, 16}, nil}, 500, 10},
+	{"topk-numeric", contractCase{"approx_top_k", types.Numeric, []float64{3, 8}, nil}, 500, 50},
 }
 
 func (f fixture) state(t testing.TB) (agg.Bound, []byte) {
-	b := mustBind(t, f.contractCase.name, f.typ, f.params...)
+	b := f.bind(t)
 	s := states(b, 1)
-	update(t, s, 0, column(t, rand.New(rand.NewPCG(1, 1)), types.Of(f.typ), f.rows, f.distinct))
+	r := rand.New(rand.NewPCG(1, 1))
+	in := []*types.Vector{column(t, r, types.Of(f.typ), f.rows, f.distinct)}
+	for _, o := range f.more {
+		in = append(in, column(t, r, types.Of(o), f.rows, f.distinct))
+	}
+	update(t, s, 0, in...)
 	return b, s.Append(nil, 0)
 }
 
@@ -77,7 +91,7 @@ func TestFixturesOfVersion1(t *testing.T) {
 // What is accepted is canonical, and what is refused leaves no trace.
 func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 	for _, x := range fixtures {
-		if x.name[:len(family)] == family {
+		if strings.HasPrefix(x.name+"-", family+"-") {
 			_, state := x.state(f)
 			for i := range cases {
 				f.Add(state, uint8(i))
@@ -87,9 +101,9 @@ func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 	bounds := make([]agg.Bound, len(cases))
 	some := make([][]byte, len(cases))
 	for i, c := range cases {
-		bounds[i] = mustBind(f, c.name, c.typ, c.params...)
+		bounds[i] = c.bind(f)
 		s := states(bounds[i], 1)
-		update(f, s, 0, column(f, rand.New(rand.NewPCG(2, 2)), types.Of(c.typ), 300, 100))
+		update(f, s, 0, input(f, rand.New(rand.NewPCG(2, 2)), bounds[i], 300, 100)...)
 		some[i] = s.Append(nil, 0)
 	}
 	f.Fuzz(func(t *testing.T, state []byte, which uint8) {
@@ -124,20 +138,32 @@ func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 }
 
 func FuzzHLL(f *testing.F) {
-	fuzzMerge(f, "hll", contractCase{"approx_distinct", types.Text, nil}, contractCase{"approx_distinct", types.Int8, []float64{10}}, contractCase{"approx_distinct", types.Int8, []float64{4}})
+	fuzzMerge(f, "hll", contractCase{"approx_distinct", types.Text, nil, nil}, contractCase{"approx_distinct", types.Int8, []float64{10}, nil}, contractCase{"approx_distinct", types.Int8, []float64{4}, nil})
 }
 
 func FuzzTheta(f *testing.F) {
-	fuzzMerge(f, "theta", contractCase{"theta_agg", types.Text, nil}, contractCase{"theta_agg", types.Int8, []float64{64}}, contractCase{"theta_agg", types.Int8, []float64{16}})
+	fuzzMerge(f, "theta", contractCase{"theta_agg", types.Text, nil, nil}, contractCase{"theta_agg", types.Int8, []float64{64}, nil}, contractCase{"theta_agg", types.Int8, []float64{16}, nil})
+}
+
+func FuzzCountMin(f *testing.F) {
+	fuzzMerge(f, "countmin", contractCase{"freq_agg", types.Text, nil, nil}, contractCase{"freq_agg", types.Int8, []float64{0.9, 0.1}, nil}, contractCase{"approx_frequency", types.Float8, []float64{3, 0.5, 0.5}, nil})
+}
+
+func FuzzCountSketch(f *testing.F) {
+	fuzzMerge(f, "countsketch", contractCase{"count_sketch_agg", types.Text, []float64{16, 3}, []types.OID{types.Int8}})
+}
+
+func FuzzBloom(f *testing.F) {
+	fuzzMerge(f, "bloom", contractCase{"bloom_agg", types.Text, nil, nil}, contractCase{"bloom_agg", types.Int8, []float64{0.1, 500}, nil})
 }
 
 func FuzzKLL(f *testing.F) {
-	fuzzMerge(f, "kll", contractCase{"approx_quantile", types.Float8, []float64{0.5}}, contractCase{"approx_median", types.Timestamptz, []float64{16}}, contractCase{"approx_median", types.Int8, []float64{8}})
+	fuzzMerge(f, "kll", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, contractCase{"approx_median", types.Timestamptz, []float64{16}, nil}, contractCase{"approx_median", types.Int8, []float64{8}, nil})
 }
 
 func FuzzTopK(f *testing.F) {
-	fuzzMerge(f, "topk", contractCase{"approx_top_k", types.Text, []float64{3, 8}}, contractCase{"approx_top_k", types.Float8, []float64{3, 16}},
-		contractCase{"approx_top_k", types.Numeric, []float64{3, 8}}, contractCase{"approx_top_k", types.JSONB, []float64{3, 8}}, contractCase{"approx_top_k", types.TextArray, []float64{3, 8}})
+	fuzzMerge(f, "topk", contractCase{"approx_top_k", types.Text, []float64{3, 8}, nil}, contractCase{"approx_top_k", types.Float8, []float64{3, 16}, nil},
+		contractCase{"approx_top_k", types.Numeric, []float64{3, 8}, nil}, contractCase{"approx_top_k", types.JSONB, []float64{3, 8}, nil}, contractCase{"approx_top_k", types.TextArray, []float64{3, 8}, nil})
 }
 
 func FuzzUnion(f *testing.F) {

@@ -1,6 +1,9 @@
 package sketchfn
 
 import (
+	"github.com/tallydb/tallydb/sketchfn/bloom"
+	"github.com/tallydb/tallydb/sketchfn/countmin"
+	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
 	"github.com/tallydb/tallydb/sketchfn/theta"
@@ -18,4 +21,7 @@ func Register(r *agg.Registry) {
 	kll.Register(r, fs)
 	topk.Register(r, fs)
 	theta.Register(r, fs)
+	countmin.Register(r, fs)
+	countsketch.Register(r, fs)
+	bloom.Register(r, fs)
 }

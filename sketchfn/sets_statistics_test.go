@@ -12,28 +12,6 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// estimateBounds returns what theta_estimate says of a sketch, and its limits.
-func estimateBounds(t *testing.T, name string, sketch types.Datum, confidence string) (x, lo, hi float64) {
-	t.Helper()
-	library := registry().Scalars()
-	e, err := expr.NewFunction(name, []expr.Expr{expr.NewConst(sketch)}, expr.WithLibrary(library))
-	must(t, err)
-	l, h, ok := library.Bounds(e)
-	if !ok {
-		t.Fatalf("%s has no bounds", name)
-	}
-	ec := &expr.Context{Setting: func(string) (string, bool) { return confidence, true }}
-	var out [3]float64
-	for i, e := range []expr.Expr{e, l, h} {
-		d, err := expr.EvalConst(ec, e)
-		must(t, err)
-		if out[i] = d.Float; d.Type.Kind() == types.KindInt {
-			out[i] = float64(d.Int)
-		}
-	}
-	return out[0], out[1], out[2]
-}
-
 // Unions, intersections and differences of sets that overlap by half are within
 // their limits as often as promised, and unbiased.
 func TestSetOperationBoundsHold(t *testing.T) {
@@ -48,7 +26,7 @@ func TestSetOperationBoundsHold(t *testing.T) {
 				y := sketchOf(t, seed, "theta_agg", both.Gather(span(n/2, n+n/2)), 128)
 				all++
 				for op, truth := range map[string]int{"theta_union": n + n/2, "theta_intersect": n - n/2, "theta_diff": n / 2} {
-					e, lo, hi := estimateBounds(t, "theta_estimate", mustScalar(t, op, x, y), "0.9")
+					e, lo, hi := boundsOf(t, "theta_estimate", seed, "0.9", mustScalar(t, op, x, y))
 					if lo <= float64(truth) && float64(truth) <= hi {
 						hits[op]++
 					}
@@ -86,7 +64,7 @@ func TestThetaErrorIsWhatIsDeclared(t *testing.T) {
 			update(t, s, 0, col)
 			out := types.NewVector(types.Of(types.Sketch), 1)
 			must(t, b.Final.Finalise(s, 1, 0.95, out, nil))
-			x, lo, hi := estimateBounds(t, "theta_estimate", out.Datum(0), "0.95")
+			x, lo, hi := boundsOf(t, "theta_estimate", keyhash.Seed{}, "0.95", out.Datum(0))
 			if lo <= 20_000 && 20_000 <= hi {
 				hits++
 			}
@@ -116,5 +94,70 @@ func TestSetAlgebraOfSamples(t *testing.T) {
 	}
 	if theta.Union(a, b, 2).Theta != 40 || theta.Intersect(a, b).Theta != 60 {
 		t.Error("theta")
+	}
+}
+
+// Filters answer yes for what is in them, and for others as often as they say; the
+// number of values is within its limits.
+func TestBloomFiltersKeepTheirPromises(t *testing.T) {
+	for name, shape := range distinctShapes {
+		hits, all, yes, asked, said := 0, 0, 0, 0, 0.0
+		for _, n := range []int{50, 1000, 2000} {
+			for trial := range trials(20) {
+				seed := keyhash.Seed{K0: uint64(trial), K1: uint64(n)}
+				values := shape(0, n+200)
+				sketch := sketchOf(t, seed, "bloom_agg", values.Gather(span(0, n)), 0.05, 1000)
+				ec := &expr.Context{Seed: seed}
+				contains := func(i int) bool {
+					d, err := evalScalar(ec, "bloom_contains", sketch, values.Datum(i))
+					must(t, err)
+					return d.Int == 1
+				}
+				for i := range 50 {
+					if !contains(i * n / 50) {
+						t.Fatalf("%s: a value of the set is not found", name)
+					}
+				}
+				for i := n; i < n+200; i++ {
+					if contains(i) {
+						yes++
+					}
+				}
+				asked += 200
+				info := mustScalar(t, "sketch_info", sketch)
+				rate, err := evalScalar(ec, "jsonb_extract_path_text", info, types.TextDatum("false_positives"))
+				must(t, err)
+				x, err := types.Parse(types.Of(types.Float8), rate.Bytes, nil)
+				must(t, err)
+				said += 200 * x.Float
+				_, lo, hi := boundsOf(t, "bloom_cardinality", seed, "0.95", sketch)
+				if all++; lo <= float64(n) && float64(n) <= hi {
+					hits++
+				}
+			}
+		}
+		checkCoverage(t, "bloom cardinality "+name, hits, all, 0.95)
+		if math.Abs(float64(yes)-said) > 5*math.Sqrt(said)+10 {
+			t.Errorf("%s: %d of %d strangers are let in, %.0f were announced", name, yes, asked, said)
+		}
+	}
+}
+
+func TestBloomSetOperations(t *testing.T) {
+	for _, n := range []int{10, 5000} {
+		a := sketchOf(t, config.Seed, "bloom_agg", ints(n, 0), 0.001, 10_000)
+		b := sketchOf(t, config.Seed, "bloom_agg", ints(n, n/2), 0.001, 10_000)
+		both := mustScalar(t, "bloom_intersection", a, b)
+		either := mustScalar(t, "bloom_union", a, b)
+		for _, c := range []struct {
+			sketch types.Datum
+			x      int
+			want   bool
+		}{{both, n / 2, true}, {both, n - 1, true}, {either, 0, true}, {either, n + n/2 - 1, true}, {both, 0, false}, {both, n + 1, false}, {either, 3 * n, false}} {
+			got := mustScalar(t, "bloom_contains", c.sketch, types.IntDatum(types.Int8, int64(c.x))).Int == 1
+			if got != c.want {
+				t.Errorf("n=%d: %d is in the set: %v", n, c.x, got)
+			}
+		}
 	}
 }

@@ -16,6 +16,10 @@ import (
 
 // scalar calls a scalar function with constants.
 func scalar(name string, args ...types.Datum) (types.Datum, error) {
+	return evalScalar(&expr.Context{Seed: config.Seed}, name, args...)
+}
+
+func evalScalar(ec *expr.Context, name string, args ...types.Datum) (types.Datum, error) {
 	in := make([]expr.Expr, len(args))
 	for i, a := range args {
 		in[i] = expr.NewConst(a)
@@ -24,7 +28,7 @@ func scalar(name string, args ...types.Datum) (types.Datum, error) {
 	if err != nil {
 		return types.Datum{}, err
 	}
-	return expr.EvalConst(&expr.Context{Seed: config.Seed}, e)
+	return expr.EvalConst(ec, e)
 }
 
 func mustScalar(t testing.TB, name string, args ...types.Datum) types.Datum {
@@ -52,15 +56,19 @@ func bytea(b []byte) types.Datum { return types.Datum{Type: types.Of(types.Bytea
 
 // sketchAggregates make sketch values, of rows that have other values from n on.
 var sketchAggregates = []contractCase{
-	{"hll_agg", types.Int8, nil},
-	{"hll_agg", types.Text, []float64{6}},
-	{"theta_agg", types.Int8, nil},
-	{"theta_agg", types.Text, []float64{64}},
-	{"kll_agg", types.Int8, nil},
-	{"kll_agg", types.Float8, []float64{16}},
-	{"frequent_agg", types.Int8, []float64{20}},
-	{"frequent_agg", types.Text, nil},
-	{"frequent_agg", types.Numeric, []float64{8}},
+	{"hll_agg", types.Int8, nil, nil},
+	{"hll_agg", types.Text, []float64{6}, nil},
+	{"theta_agg", types.Int8, nil, nil},
+	{"theta_agg", types.Text, []float64{64}, nil},
+	{"freq_agg", types.Int8, nil, nil},
+	{"freq_agg", types.Text, []float64{0.9, 0.1}, nil},
+	{"bloom_agg", types.Int8, nil, nil},
+	{"bloom_agg", types.Text, []float64{0.1, 100}, nil},
+	{"kll_agg", types.Int8, nil, nil},
+	{"kll_agg", types.Float8, []float64{16}, nil},
+	{"frequent_agg", types.Int8, []float64{20}, nil},
+	{"frequent_agg", types.Text, nil, nil},
+	{"frequent_agg", types.Numeric, []float64{8}, nil},
 }
 
 func TestMergedValuesAreThoseOfAllRows(t *testing.T) {

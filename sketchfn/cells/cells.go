@@ -1,6 +1,7 @@
 package cells
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/tallydb/tallydb/sketchfn/slab"
@@ -75,6 +76,12 @@ func (s *States[T]) Cell(g uint32) *T { return &s.cells[g] }
 
 // Algebra returns the family's part of the states.
 func (s *States[T]) Algebra() Algebra[T] { return s.algebra }
+
+// Hash returns the hash that row i of a column of the first input's type has here;
+// the family hashes.
+func (s *States[T]) Hash(v *types.Vector, row int32) uint64 {
+	return s.hasher.Hash(v, []int32{row})[0]
+}
 
 // SeedID names the seed of the hashes.
 func (s *States[T]) SeedID() uint64 { return s.seedID }
@@ -157,3 +164,7 @@ func (s *States[T]) MemoryBytes() int64 {
 	}
 	return n
 }
+
+// Make returns n zeros in memory whose capacity is what the runtime takes for it,
+// so that Algebra.Bytes can count it.
+func Make[E any](n int) []E { return slices.Grow([]E(nil), n)[:n] }

@@ -48,7 +48,7 @@ func registerMore(r *agg.Registry) {
 		if len(args) < 2 || len(args) > 3 || inputType(args[0]).OID == 0 {
 			return agg.Bound{}, param.NoFunction(name, args)
 		}
-		v, err := constant(name, "value", consts, 1)
+		v, err := param.Constant(name, "value", consts, 1)
 		if err != nil {
 			return agg.Bound{}, err
 		}
@@ -61,24 +61,13 @@ func registerMore(r *agg.Registry) {
 	}})
 }
 
-// constant returns a parameter that is a constant and not NULL.
-func constant(name, what string, consts []*types.Datum, i int) (types.Datum, error) {
-	if i >= len(consts) || consts[i] == nil {
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must be a constant", what, name)
-	}
-	if consts[i].Null {
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must not be null", what, name)
-	}
-	return *consts[i], nil
-}
-
 // bindPoints binds a call whose second argument is an array of constants.
 func bindPoints(name string, final func(name string, in types.Type, points []types.Datum) (agg.Finaliser, error)) func([]types.Type, []*types.Datum) (agg.Bound, error) {
 	return func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		if len(args) < 2 || len(args) > 3 || inputType(args[0]).OID == 0 || !args[1].OID.IsArray() && args[1].OID != types.Unknown {
 			return agg.Bound{}, param.NoFunction(name, args)
 		}
-		d, err := constant(name, "array", consts, 1)
+		d, err := param.Constant(name, "array", consts, 1)
 		if err != nil {
 			return agg.Bound{}, err
 		}

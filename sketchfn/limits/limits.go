@@ -60,3 +60,21 @@ func search(least, guess float64, below func(float64) bool) float64 {
 	}
 	return hi
 }
+
+// MedianRate returns the largest probability of failure of each of n independent
+// estimates, n odd, at which their median holds with the confidence: more than
+// half of them have to fail for the median to fail.
+func MedianRate(n int, confidence float64) float64 {
+	fail := 1 - min(max(confidence, 0), 1-1e-12)
+	m := float64(n/2 + 1)
+	lo, hi := 0.0, 1.0
+	for range 60 {
+		mid := (lo + hi) / 2
+		if mathext.RegIncBeta(m, float64(n)-m+1, mid) <= fail {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}

@@ -52,3 +52,13 @@ func TestExtremes(t *testing.T) {
 		t.Error("deviations")
 	}
 }
+
+func TestMedianRate(t *testing.T) {
+	if p := MedianRate(1, 0.95); math.Abs(p-0.05) > 1e-9 {
+		t.Errorf("%v", p)
+	}
+	p := MedianRate(3, 0.9) // two of three fail with 3p²-2p³
+	if got := 3*p*p - 2*p*p*p; math.Abs(got-0.1) > 1e-9 {
+		t.Errorf("%v", got)
+	}
+}

@@ -57,4 +57,4 @@ func (a algebra) Read(r *statecodec.Reader) cell {
 }
 
 // Bytes implements cells.Algebra.
-func (a algebra) Bytes(c *cell) int64 { return 8 * int64(cap(c.table)) }
+func (a algebra) Bytes(c *cell) int64 { return c.set.Bytes() }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
+	"github.com/tallydb/tallydb/sketchfn/hashset"
 	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
@@ -103,11 +104,7 @@ func specOf(k value.Kind) cells.Spec[cell] {
 		Version: codecV1, HashUse: keyhash.UseDistinct,
 		Algebra: func(agg.Config) cells.Algebra[cell] { return algebra{s} },
 		Group: func(n int64) int64 {
-			places := leastPlaces
-			for places < s.places && !fits(int(n), places) {
-				places *= 2
-			}
-			return 8 * int64(places)
+			return 8 * int64(hashset.Places(int(min(n, int64(s.limit)))))
 		},
 	}
 }

@@ -53,6 +53,19 @@ func Column(k Kind, d types.Datum) (*types.Vector, error) {
 	return v, nil
 }
 
+// Hash returns the hash of a value that is looked up in a sketch, for one of
+// keyhash's uses. A sketch of another seed than the caller's is TY003.
+func (o Opened) Hash(ec *expr.Context, d types.Datum, use uint64) (uint64, error) {
+	if err := o.Own(ec); err != nil {
+		return 0, err
+	}
+	v, err := Column(o.Kind, d)
+	if err != nil {
+		return 0, err
+	}
+	return valuehash.New(ec.Seed, use).Hash(v, []int32{0})[0], nil
+}
+
 func coerce(d types.Datum, t types.Type) (types.Datum, error) {
 	if d.Type.OID == types.Unknown {
 		return types.Parse(t, d.Bytes, nil)
