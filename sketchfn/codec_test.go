@@ -38,6 +38,15 @@ var fixtures = []fixture{
 	{"bloom-empty", contractCase{"bloom_agg", types.Text, nil, nil}, 0, 1},
 	{"bloom-hashes", contractCase{"bloom_agg", types.Text, nil, nil}, 300, 100},
 	{"bloom-bits", contractCase{"bloom_agg", types.Int8, []float64{0.1, 500}, nil}, 900, 300},
+	{"ddsketch-empty", contractCase{"dd_agg", types.Float8, nil, nil}, 0, 1},
+	{"ddsketch", contractCase{"dd_agg", types.Float8, nil, nil}, 500, 100},
+	{"gk-empty", contractCase{"gk_agg", types.Float8, nil, nil}, 0, 1},
+	{"gk-fresh", contractCase{"gk_agg", types.Float8, nil, nil}, 50, 100},
+	{"gk", contractCase{"gk_agg", types.Float8, []float64{0.05}, nil}, 5010, 1000},
+	{"req-empty", contractCase{"req_agg", types.Float8, nil, nil}, 0, 1},
+	{"req", contractCase{"req_agg", types.Float8, []float64{4}, nil}, 5000, 1000},
+	{"tdigest-empty", contractCase{"tdigest_agg", types.Float8, nil, nil}, 0, 1},
+	{"tdigest", contractCase{"tdigest_agg", types.Float8, []float64{20}, nil}, 5010, 1000},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
 	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 50, 1000},
 	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 20_000, 10_000},
@@ -155,6 +164,22 @@ func FuzzCountSketch(f *testing.F) {
 
 func FuzzBloom(f *testing.F) {
 	fuzzMerge(f, "bloom", contractCase{"bloom_agg", types.Text, nil, nil}, contractCase{"bloom_agg", types.Int8, []float64{0.1, 500}, nil})
+}
+
+func FuzzDD(f *testing.F) {
+	fuzzMerge(f, "ddsketch", contractCase{"dd_quantile", types.Float8, []float64{0.5}, nil})
+}
+
+func FuzzGK(f *testing.F) {
+	fuzzMerge(f, "gk", contractCase{"gk_quantile", types.Float8, []float64{0.5}, nil}, contractCase{"gk_agg", types.Float8, []float64{0.05}, nil})
+}
+
+func FuzzREQ(f *testing.F) {
+	fuzzMerge(f, "req", contractCase{"req_quantile", types.Float8, []float64{0.9}, nil}, contractCase{"req_agg", types.Float8, []float64{4}, nil})
+}
+
+func FuzzTDigest(f *testing.F) {
+	fuzzMerge(f, "tdigest", contractCase{"tdigest_quantile", types.Float8, []float64{0.9}, nil}, contractCase{"tdigest_agg", types.Float8, []float64{20}, nil})
 }
 
 func FuzzKLL(f *testing.F) {

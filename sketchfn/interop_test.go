@@ -197,7 +197,7 @@ func TestKLLFromDataSketches(t *testing.T) {
 			must(t, err)
 			ours := mustScalar(t, "sketch_import", bytea(b), dataSketches)
 			if n == 0 {
-				if !mustScalar(t, "kll_quantile", ours, types.FloatDatum(0.5)).Null {
+				if !mustScalar(t, "sketch_quantile", ours, types.FloatDatum(0.5)).Null {
 					t.Error("an empty sketch has a median")
 				}
 				continue
@@ -205,12 +205,12 @@ func TestKLLFromDataSketches(t *testing.T) {
 			for _, q := range []float64{0.05, 0.3, 0.5, 0.9} {
 				want, err := theirs.GetQuantile(q, true)
 				must(t, err)
-				if got := mustScalar(t, "kll_quantile", ours, types.FloatDatum(q)).Float; got != want {
+				if got := mustScalar(t, "sketch_quantile", ours, types.FloatDatum(q)).Float; got != want {
 					t.Errorf("k=%d n=%d: quantile %v is %v, theirs %v", k, n, q, got, want)
 				}
 				rank, err := theirs.GetRank(want, true)
 				must(t, err)
-				if got := mustScalar(t, "kll_rank", ours, types.FloatDatum(want)).Float; !near(got, rank, 1e-12) && want < float64(n-1) {
+				if got := mustScalar(t, "sketch_rank", ours, types.FloatDatum(want)).Float; !near(got, rank, 1e-12) && want < float64(n-1) {
 					t.Errorf("k=%d n=%d: rank of %v is %v, theirs %v", k, n, want, got, rank)
 				}
 			}
@@ -229,7 +229,7 @@ func checkKLLBack(t *testing.T, theirs *kll.ItemsSketch[float64], ours types.Dat
 		t.Errorf("n=%d: %d there", n, theirs.GetN())
 	}
 	for _, q := range []float64{0, 0.2, 0.5, 0.9, 1} {
-		want := mustScalar(t, "kll_quantile", ours, types.FloatDatum(q)).Float
+		want := mustScalar(t, "sketch_quantile", ours, types.FloatDatum(q)).Float
 		got, err := theirs.GetQuantile(q, true)
 		switch q { // quantiles there do not use the extremes
 		case 0:

@@ -4,8 +4,12 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/bloom"
 	"github.com/tallydb/tallydb/sketchfn/countmin"
 	"github.com/tallydb/tallydb/sketchfn/countsketch"
+	"github.com/tallydb/tallydb/sketchfn/ddsketch"
+	"github.com/tallydb/tallydb/sketchfn/gk"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/req"
+	"github.com/tallydb/tallydb/sketchfn/tdigest"
 	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
 	"github.com/tallydb/tallydb/sketchfn/value"
@@ -24,4 +28,8 @@ func Register(r *agg.Registry) {
 	countmin.Register(r, fs)
 	countsketch.Register(r, fs)
 	bloom.Register(r, fs)
+	ddsketch.Register(r, fs)
+	gk.Register(r, fs)
+	req.Register(r, fs)
+	tdigest.Register(r, fs)
 }

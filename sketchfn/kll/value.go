@@ -6,7 +6,6 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
-	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -43,6 +42,20 @@ func family() *value.Family {
 			}
 			return fields
 		},
+		Quantile: func(s agg.States, g uint32, q, confidence float64) value.Estimate {
+			in := s.(*States)
+			e := in.quantile(g, q, confidence)
+			return value.Estimate{None: e.none, Value: in.float(e.value), Lo: in.float(e.lo), Hi: in.float(e.hi), Error: e.rankError}
+		},
+		Rank: func(s agg.States, g uint32, x, confidence float64) value.Estimate {
+			in := s.(*States)
+			key := floatKey(x)
+			if in.valid == nil {
+				key = intKey(floorInt(x))
+			}
+			e := in.share(g, key, confidence)
+			return value.Estimate{None: e.none, Value: e.value, Lo: e.lo, Hi: e.hi, Error: e.rankError}
+		},
 		Export: export, Imports: []byte{dsFamily}, Import: importDataSketches,
 	}
 }
@@ -51,7 +64,7 @@ func (s spec) kind() value.Kind {
 	return value.Kind{Family: "kll", Type: s.typ.String(), Params: [3]uint64{uint64(s.k)}}
 }
 
-// registerValues registers kll_agg, kll_union, kll_quantile and kll_rank.
+// registerValues registers kll_agg and kll_union.
 func registerValues(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
@@ -72,44 +85,6 @@ func registerValues(r *agg.Registry, fs *value.Families) {
 	d = descriptor("kll_union", "kll_union(s sketch) → sketch")
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "kll", nil)})
 	fs.RegisterMerge(r, "kll_union", "kll")
-	quantile := func(pick func(estimate) uint64) func(*expr.Context, []types.Datum) (types.Datum, error) {
-		return fs.Eval("kll_quantile", "kll", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
-			q := rest[0].Float
-			if err := param.Within("kll_quantile", qParameter, q); err != nil {
-				return types.Datum{}, err
-			}
-			s := in[0].States.(*States)
-			e := s.quantile(0, q, ec.Confidence())
-			if e.none {
-				return types.NullOf(types.Of(types.Float8)), nil
-			}
-			return types.FloatDatum(s.float(pick(e))), nil
-		})
-	}
-	r.Scalars().Register(expr.Function{
-		Signature: "kll_quantile(sketch,float8) float8", Description: "value that this share of a sketch's values is at most",
-		Eval:  quantile(func(e estimate) uint64 { return e.value }),
-		Lower: quantile(func(e estimate) uint64 { return e.lo }), Upper: quantile(func(e estimate) uint64 { return e.hi }),
-	})
-	rank := func(pick func(share) float64) func(*expr.Context, []types.Datum) (types.Datum, error) {
-		return fs.Eval("kll_rank", "kll", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
-			s := in[0].States.(*States)
-			key := floatKey(rest[0].Float)
-			if s.valid == nil {
-				key = intKey(floorInt(rest[0].Float))
-			}
-			x := s.share(0, key, ec.Confidence())
-			if x.none {
-				return types.NullOf(types.Of(types.Float8)), nil
-			}
-			return types.FloatDatum(pick(x)), nil
-		})
-	}
-	r.Scalars().Register(expr.Function{
-		Signature: "kll_rank(sketch,float8) float8", Description: "share of a sketch's values that are at most a value",
-		Eval:  rank(func(x share) float64 { return x.value }),
-		Lower: rank(func(x share) float64 { return x.lo }), Upper: rank(func(x share) float64 { return x.hi }),
-	})
 }
 
 // float returns the number that a key of a sketch of numbers stands for.

@@ -21,6 +21,9 @@ type Family struct {
 	Error func(s agg.States, g uint32, confidence float64) float64
 	// Info returns what sketch_info shows of a state besides its kind.
 	Info func(k Kind, s agg.States, g uint32, confidence float64) []Field
+	// Quantile and Rank are nil where the family has none.
+	Quantile func(s agg.States, g uint32, q, confidence float64) Estimate
+	Rank     func(s agg.States, g uint32, x, confidence float64) Estimate
 	// Export writes a state in the format of Apache DataSketches; nil without one.
 	Export func(v Opened) ([]byte, error)
 	// Imports lists the DataSketches families that Import reads, by their number.

@@ -13,7 +13,7 @@ import (
 )
 
 // Register registers what all families' values share: sketch_merge, sketch_info,
-// sketch_export and sketch_import.
+// sketch_export, sketch_import, sketch_quantile and sketch_rank.
 func (fs *Families) Register(r *agg.Registry) {
 	d := agg.Descriptor{
 		Name: "sketch_merge", Family: "sketch", Signature: "sketch_merge(s sketch) → sketch",
@@ -24,6 +24,7 @@ func (fs *Families) Register(r *agg.Registry) {
 	}
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "", nil)})
 	fs.RegisterMerge(r, d.Name, "")
+	fs.registerQuantiles(r)
 	r.Scalars().Register(expr.Function{
 		Signature: "sketch_info(sketch) jsonb", Description: "kind, parameters and estimates of a sketch",
 		Volatility: expr.Stable, Eval: fs.Eval("sketch_info", "", info),
