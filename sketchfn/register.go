@@ -5,10 +5,14 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/countmin"
 	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/ddsketch"
+	"github.com/tallydb/tallydb/sketchfn/decay"
 	"github.com/tallydb/tallydb/sketchfn/gk"
+	"github.com/tallydb/tallydb/sketchfn/histogram"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/ranked"
 	"github.com/tallydb/tallydb/sketchfn/req"
+	"github.com/tallydb/tallydb/sketchfn/sample"
 	"github.com/tallydb/tallydb/sketchfn/tdigest"
 	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
@@ -28,6 +32,10 @@ func Register(r *agg.Registry) {
 	countmin.Register(r, fs)
 	countsketch.Register(r, fs)
 	bloom.Register(r, fs)
+	ranked.Register(r)
+	sample.Register(r)
+	histogram.Register(r)
+	decay.Register(r)
 	ddsketch.Register(r, fs)
 	gk.Register(r, fs)
 	req.Register(r, fs)

@@ -47,6 +47,8 @@ var calls = []call{
 	{name: "bool_and", args: []types.OID{types.Bool}},
 	{name: "bit_or", args: []types.OID{types.Int4}},
 	{name: "bit_xor", args: []types.OID{types.Int8}},
+	{name: "exact_count_distinct", args: []types.OID{types.Text}},
+	{name: "set_agg", args: []types.OID{types.Int4}},
 	{name: "string_agg", args: []types.OID{types.Text, types.Text}, ordered: true},
 	{name: "array_agg", args: []types.OID{types.Int4}, ordered: true},
 }

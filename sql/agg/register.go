@@ -11,6 +11,7 @@ func RegisterExact(r *Registry) {
 	registerBitwise(r)
 	registerCollect(r)
 	registerPercentile(r)
+	registerSets(r)
 }
 
 func exactDescriptor(name, signature, memory string, privacy PrivacyClass) Descriptor {
