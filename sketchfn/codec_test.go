@@ -54,6 +54,8 @@ var fixtures = []fixture{
 	{"sample-priority", contractCase{"priority_sample", types.Numeric, []float64{8}, []types.OID{types.Float8, types.Int8}}, 500, 100},
 	{"histogram-empty", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 0, 1},
 	{"histogram", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 500, 100},
+	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
+	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
 	{"kll-raw", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 50, 1000},
 	{"kll-levels", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 20_000, 10_000},
@@ -196,6 +198,10 @@ func FuzzSample(f *testing.F) {
 
 func FuzzHistogram(f *testing.F) {
 	fuzzMerge(f, "histogram", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil})
+}
+
+func FuzzMinHash(f *testing.F) {
+	fuzzMerge(f, "minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil})
 }
 
 func FuzzKLL(f *testing.F) {

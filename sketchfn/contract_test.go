@@ -165,6 +165,7 @@ var contractCases = []contractCase{
 	{"count_sketch_agg", types.Text, []float64{16, 3}, []types.OID{types.Int8}},
 	{"bloom_agg", types.Text, []float64{0.1, 1000}, nil},
 	{"bloom_agg", types.Numeric, nil, nil},
+	{"minhash_agg", types.Text, []float64{16}, nil},
 	{"keyed_max", types.Int8, nil, []types.OID{types.Text}},
 	{"keyed_min", types.Numeric, nil, []types.OID{types.UUID}},
 	{"first_values", types.Text, []float64{5}, []types.OID{types.Timestamptz}},

@@ -10,6 +10,7 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/histogram"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/minhash"
 	"github.com/tallydb/tallydb/sketchfn/ranked"
 	"github.com/tallydb/tallydb/sketchfn/req"
 	"github.com/tallydb/tallydb/sketchfn/sample"
@@ -32,6 +33,7 @@ func Register(r *agg.Registry) {
 	countmin.Register(r, fs)
 	countsketch.Register(r, fs)
 	bloom.Register(r, fs)
+	minhash.Register(r, fs)
 	ranked.Register(r)
 	sample.Register(r)
 	histogram.Register(r)

@@ -161,3 +161,32 @@ func TestBloomSetOperations(t *testing.T) {
 		}
 	}
 }
+
+// Similarities against the exact ones of all pairs of sets.
+func TestJaccardBoundsHold(t *testing.T) {
+	for name, shape := range distinctShapes {
+		hits, all, bias := 0, 0, 0.0
+		for trial := range trials(30) {
+			seed := keyhash.Seed{K0: uint64(trial), K1: 8}
+			values := shape(0, 500)
+			a := sketchOf(t, seed, "minhash_agg", values.Gather(span(0, 200)), 64)
+			for _, from := range []int{0, 20, 100, 190, 300} {
+				b := sketchOf(t, seed, "minhash_agg", values.Gather(span(from, from+200)), 64)
+				common := float64(max(0, 200-from))
+				truth := common / (400 - common)
+				x, lo, hi := boundsOf(t, "jaccard", seed, "0.9", a, b)
+				if all++; lo <= truth && truth <= hi {
+					hits++
+				}
+				bias += x - truth
+				if near := mustScalar(t, "lsh_candidates", a, b, types.IntDatum(types.Int4, 4)).Int == 1; from == 0 && !near || from == 300 && near {
+					t.Errorf("%s: similarity %.2f, candidates %v", name, truth, near)
+				}
+			}
+		}
+		checkCoverage(t, "jaccard "+name, hits, all, 0.9)
+		if bias /= float64(all); math.Abs(bias) > 4*0.06/math.Sqrt(float64(all)) {
+			t.Errorf("%s: bias %.4f", name, bias)
+		}
+	}
+}

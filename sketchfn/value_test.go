@@ -64,6 +64,7 @@ var sketchAggregates = []contractCase{
 	{"freq_agg", types.Text, []float64{0.9, 0.1}, nil},
 	{"bloom_agg", types.Int8, nil, nil},
 	{"bloom_agg", types.Text, []float64{0.1, 100}, nil},
+	{"minhash_agg", types.Text, nil, nil},
 	{"dd_agg", types.Float8, nil, nil},
 	{"gk_agg", types.Float8, nil, nil},
 	{"req_agg", types.Float8, nil, nil},

@@ -78,3 +78,18 @@ func MedianRate(n int, confidence float64) float64 {
 	}
 	return lo
 }
+
+// Proportion returns limits of a probability of which hits of n trials succeeded:
+// those of Clopper and Pearson.
+func Proportion(hits, n int, confidence float64) (lo, hi float64) {
+	tail := (1 - min(max(confidence, 0), 1-1e-12)) / 2
+	x, m := float64(hits), float64(n)
+	hi = 1
+	if hits > 0 {
+		lo = mathext.InvRegIncBeta(x, m-x+1, tail)
+	}
+	if hits < n {
+		hi = mathext.InvRegIncBeta(x+1, m-x, 1-tail)
+	}
+	return lo, hi
+}

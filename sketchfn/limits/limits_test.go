@@ -62,3 +62,25 @@ func TestMedianRate(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+func TestProportionCovers(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	const n, trials = 64, 3000
+	for _, p := range []float64{0.01, 0.3, 0.95} {
+		hits := 0
+		for range trials {
+			x := 0
+			for range n {
+				if r.Float64() < p {
+					x++
+				}
+			}
+			if lo, hi := Proportion(x, n, 0.9); lo <= p && p <= hi {
+				hits++
+			}
+		}
+		if got := float64(hits) / trials; got < 0.9-3*math.Sqrt(0.09/trials) {
+			t.Errorf("p=%v: the limits hold in %v", p, got)
+		}
+	}
+}
