@@ -14,6 +14,7 @@ require (
 	github.com/spf13/cobra v1.0.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sync v0.24.0
+	gonum.org/v1/gonum v0.17.0
 	pgregory.net/rapid v1.3.0
 )
 

@@ -73,6 +73,7 @@ type Stream struct {
 	Epochs         []RoutingEpoch // ascending; the last is open
 	Offline        []id.Partition // partitions that an operator took offline
 	Seed           keyhash.Seed   // derived from the tenant's; never shown
+	SketchSeed     keyhash.Seed   `json:",omitzero"` // of the tenant, so that sketches of its streams merge; zero in old streams
 	Defaults       map[int]string // column number → SQL text of its default
 }
 
@@ -98,6 +99,14 @@ type RoutingEpoch struct {
 
 // Partitions returns the partitions of the open epoch.
 func (s *Stream) Partitions() []id.Partition { return s.Epochs[len(s.Epochs)-1].Partitions }
+
+// AggregateSeed is the seed of the hashes in the states of aggregates.
+func (s *Stream) AggregateSeed() keyhash.Seed {
+	if s.SketchSeed == (keyhash.Seed{}) {
+		return s.Seed.Derive("aggregate")
+	}
+	return s.SketchSeed
+}
 
 // IsOffline reports whether an operator took partition p offline.
 func (s *Stream) IsOffline(p id.Partition) bool {

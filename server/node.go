@@ -19,6 +19,7 @@ import (
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/parse"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
@@ -142,19 +143,19 @@ func (n *Node) newEngine() *session.Engine {
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}
 	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {
-		return compileView(n.catalog.Snapshot(d.Tenant), registry, v)
+		return compileView(n.catalog.Snapshot(d.Tenant), registry, d.SketchSeed(), v)
 	}
 	return e
 }
 
 // compileView binds a continuous view to the program that partitions run, in the
 // time zone that was frozen into it.
-func compileView(snapshot *catalog.Snapshot, registry *agg.Registry, v *catalog.Relation) (partition.Compiled, error) {
+func compileView(snapshot *catalog.Snapshot, registry *agg.Registry, seed keyhash.Seed, v *catalog.Relation) (partition.Compiled, error) {
 	location, err := types.LoadZone(v.ContinuousView.TimeZone)
 	if err != nil {
 		return partition.Compiled{}, err
 	}
-	ec := &expr.Context{Location: location}
+	ec := &expr.Context{Location: location, Seed: seed}
 	env := &bind.Env{Snapshot: snapshot, Registry: registry, Parse: parseSelect, SearchPath: []string{catalog.PublicSchema}, Expr: ec}
 	p, err := bind.ViewOf(env, v)
 	if err != nil {

@@ -221,7 +221,7 @@ func BenchmarkMerge(b *testing.B) {
 // BenchmarkQueryMerge is what a query over 8,000 groups does with states of 20 rows.
 func BenchmarkQueryMerge(b *testing.B) {
 	const groups, rows = 8000, 20
-	for _, c := range []contractCase{{"approx_distinct", types.Int8, nil}, {"approx_quantile", types.Float8, []float64{0.99}}, {"approx_top_k", types.Int8, []float64{5}}} {
+	for _, c := range []contractCase{{"approx_distinct", types.Int8, nil, nil}, {"approx_quantile", types.Float8, []float64{0.99}, nil}, {"approx_top_k", types.Int8, []float64{5}, nil}} {
 		bound := mustBind(b, c.name, c.typ, c.params...)
 		from := states(bound, groups)
 		portable := make([][]byte, groups)
@@ -259,7 +259,7 @@ func BenchmarkQueryMerge(b *testing.B) {
 
 // BenchmarkFinaliseDense is the cost of one value of a full sketch.
 func BenchmarkFinaliseDense(b *testing.B) {
-	for _, c := range []contractCase{{"approx_distinct", types.Int8, nil}, {"approx_quantile", types.Int8, []float64{0.99}}, {"approx_top_k", types.Int8, []float64{5}}} {
+	for _, c := range []contractCase{{"approx_distinct", types.Int8, nil, nil}, {"approx_quantile", types.Int8, []float64{0.99}, nil}, {"approx_top_k", types.Int8, []float64{5}, nil}} {
 		bound := mustBind(b, c.name, c.typ, c.params...)
 		s := states(bound, 1)
 		update(b, s, 0, ints(100_000, 0))

@@ -20,13 +20,19 @@ func TestMemoryIsWhatIsHeld(t *testing.T) {
 		contractCase
 		groups, rows int
 	}{
-		{contractCase{"approx_distinct", types.Int8, nil}, 100_000, 1},
-		{contractCase{"approx_distinct", types.Int8, nil}, 20_000, 20},
-		{contractCase{"approx_distinct", types.Int8, nil}, 300, 3000},
-		{contractCase{"approx_median", types.Int8, nil}, 20_000, 10},
-		{contractCase{"approx_median", types.Int8, nil}, 300, 5000},
-		{contractCase{"approx_top_k", types.Int8, []float64{5}}, 10_000, 20},
-		{contractCase{"approx_top_k", types.Text, []float64{5}}, 200, 2000},
+		{contractCase{"approx_distinct", types.Int8, nil, nil}, 100_000, 1},
+		{contractCase{"approx_distinct", types.Int8, nil, nil}, 20_000, 20},
+		{contractCase{"approx_distinct", types.Int8, nil, nil}, 300, 3000},
+		{contractCase{"theta_agg", types.Int8, nil, nil}, 5000, 20},
+		{contractCase{"theta_agg", types.Int8, nil, nil}, 100, 9000},
+		{contractCase{"freq_agg", types.Int8, nil, nil}, 2000, 20},
+		{contractCase{"bloom_agg", types.Int8, nil, nil}, 2000, 20},
+		{contractCase{"bloom_agg", types.Int8, nil, nil}, 100, 2000},
+		{contractCase{"freq_agg", types.Int8, nil, nil}, 50, 3000},
+		{contractCase{"approx_median", types.Int8, nil, nil}, 20_000, 10},
+		{contractCase{"approx_median", types.Int8, nil, nil}, 300, 5000},
+		{contractCase{"approx_top_k", types.Int8, []float64{5}, nil}, 10_000, 20},
+		{contractCase{"approx_top_k", types.Text, []float64{5}, nil}, 200, 2000},
 	} {
 		t.Run(fmt.Sprintf("%s %d x %d", c.name, c.groups, c.rows), func(t *testing.T) {
 			b := mustBind(t, c.name, c.typ, c.params...)
@@ -67,7 +73,10 @@ func TestUpdateDoesNotAllocatePerRow(t *testing.T) {
 		case types.Numeric, types.Interval, types.JSONB, types.TextArray:
 			continue // whose key encoding allocates
 		}
-		b := mustBind(t, c.name, c.typ, c.params...)
+		if len(c.more) > 0 {
+			continue
+		}
+		b := c.bind(t)
 		s := states(b, 10)
 		col := types.NewVector(b.ArgTypes[0], benchRows)
 		groups, rows := make([]uint32, benchRows), make([]int32, benchRows)

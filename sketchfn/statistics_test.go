@@ -252,6 +252,38 @@ func TestQuantileBoundsHold(t *testing.T) {
 	}
 }
 
+// The share of values below a point is within its limits, near the extremes too.
+func TestRankBoundsHold(t *testing.T) {
+	const n = 20_000
+	for name, shape := range valueShapes {
+		hits, all := 0, 0
+		for trial := range trials(12) {
+			r := rand.New(rand.NewPCG(uint64(trial), 9))
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = shape(r, i, n)
+			}
+			sorted := slices.Clone(values)
+			slices.Sort(sorted)
+			config := agg.Config{Seed: keyhash.Seed{K0: uint64(trial), K1: 6}}
+			s := mergedTree(t, mustBind(t, "kll_agg", types.Float8, 50), config, r, values)
+			for _, q := range quantiles {
+				point := sorted[min(int(q*n), n-1)]
+				below, _ := slices.BinarySearch(sorted, math.Nextafter(point, math.Inf(1)))
+				truth := float64(below) / n
+				b := mustBind(t, "approx_rank", types.Float8, point, 50)
+				out, bounds := types.NewVector(types.Of(types.Float8), 1), newBounds(b)
+				must(t, b.Final.Finalise(s, 1, 0.9, out, bounds))
+				all++
+				if bounds.Lo.Floats[0] <= truth && truth <= bounds.Hi.Floats[0] {
+					hits++
+				}
+			}
+		}
+		checkCoverage(t, "kll rank "+name, hits, all, 0.9)
+	}
+}
+
 // mergedTree folds values into parts of random sizes and merges them in a random order.
 func mergedTree(t *testing.T, b agg.Bound, config agg.Config, r *rand.Rand, values []float64) agg.States {
 	t.Helper()

@@ -46,6 +46,10 @@ type Database struct {
 	Created time.Time
 }
 
+// SketchSeed is the seed of the hashes in sketches: one for the database, so that
+// sketches of all its streams and tables merge.
+func (d Database) SketchSeed() keyhash.Seed { return d.Seed.Derive("sketch") }
+
 // Store is the catalog of a node.
 type Store struct {
 	kv *kv.Store

@@ -38,7 +38,7 @@ func newMerger(s *Statement, scan *plan.FoldScan, needed []bool, g *gate) *merge
 	for i, st := range f.States {
 		specs[i] = st.Spec
 	}
-	copied := state.NewGroups(specs, needed, agg.Config{Seed: f.Stream.Stream.Seed.Derive("aggregate")})
+	copied := state.NewGroups(specs, needed, agg.Config{Seed: f.Stream.Stream.AggregateSeed()})
 	m := &merger{
 		s: s, scan: scan, gate: g, parts: []*state.Groups{copied},
 		index: state.NewArena(eventtime.Global, nil, agg.Config{}), degraded: map[eventtime.Time]int64{},

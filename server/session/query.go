@@ -61,7 +61,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		return nil, err
 	}
 	env := &exec.Env{
-		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.Seed.Derive("query"),
+		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.SketchSeed(),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
 	// What is written from a partial result would lose its label, whatever the

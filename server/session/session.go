@@ -121,6 +121,7 @@ func (s *Session) exprContext() *expr.Context {
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
 		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(),
+		Seed: s.tenant.Database.SketchSeed(),
 	}
 }
 

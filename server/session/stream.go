@@ -54,6 +54,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 		return "", err
 	}
 	rel.Stream.Seed = s.tenant.Database.Seed.Derive(fmt.Sprintf("stream %s %d", name, s.now().UnixNano()))
+	rel.Stream.SketchSeed = s.tenant.Database.SketchSeed()
 	created, err := s.engine.Catalog.Create(s.tenant.Database, rel)
 	if err != nil {
 		return "", err

@@ -93,7 +93,7 @@ func (s *States) readCoupons(r *statecodec.Reader) {
 	for i := range n {
 		x, size := uvarint32(b)
 		c := last + uint64(x)
-		if rank := c & 63; size == 0 || c >= 1<<32 || rank == 0 || rank > maxRank || i > 0 && c>>6 <= last>>6 {
+		if rank := c & 63; size == 0 || c >= 1<<32 || rank == 0 || rank > s.maxRank() || i > 0 && c>>6 <= last>>6 {
 			r.Fail()
 			break
 		}

@@ -34,6 +34,23 @@ func registerOfCoupon(c uint32, p uint) (index uint32, rank uint8) {
 	return c >> (32 - p), uint8(sparseBits-p) + uint8(c&63)
 }
 
+// registerOfCoupon returns the register that a coupon of these states goes to.
+// The rank of a foreign coupon comes from bits of their own, whatever the precision.
+func (s *States) registerOfCoupon(c uint32) (index uint32, rank uint8) {
+	if s.foreign {
+		return c >> (32 - s.p), uint8(min(c&63, uint32(64-s.p+1)))
+	}
+	return registerOfCoupon(c, s.p)
+}
+
+// maxRank is the largest rank of a coupon of these states.
+func (s *States) maxRank() uint64 {
+	if s.foreign {
+		return 63
+	}
+	return maxRank
+}
+
 // maxCoupons is the number of coupons that a group keeps before it turns dense:
 // as many as a table of 2^p bytes takes at a load of 3/4.
 func maxCoupons(p uint) int { return 3 << p / 16 }

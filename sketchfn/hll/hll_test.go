@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -188,7 +190,7 @@ func TestSwar(t *testing.T) {
 
 func TestUnionOfSketchValues(t *testing.T) {
 	r := agg.NewRegistry()
-	Register(r)
+	Register(r, &value.Families{})
 	typ := types.Of(types.Int8)
 	bound, err := r.Lookup("hll_agg").Bind([]types.Type{typ}, []*types.Datum{nil})
 	if err != nil {
@@ -232,9 +234,13 @@ func TestUnionOfSketchValues(t *testing.T) {
 	if err != nil || e.Lo > 3000 || e.Hi < 3000 || !bytes.Equal(out.Bytes(0), out.Bytes(1)) {
 		t.Errorf("%+v, %v", e, err)
 	}
-	other := union.State.New(agg.Config{Seed: keyhash.Seed{K0: 9}})
-	other.Grow(1)
-	if other.Update([]uint32{0}, []int32{0}, []*types.Vector{sketches}) == nil {
-		t.Error("sketches of another seed were merged")
+	alien := bound.State.New(agg.Config{Seed: keyhash.Seed{K0: 9}})
+	alien.Grow(1)
+	if err := bound.Final.Finalise(alien, 1, 0.95, sketches, nil); err != nil {
+		t.Fatal(err)
+	}
+	err = us.Update([]uint32{0}, []int32{4}, []*types.Vector{sketches})
+	if sqlerr.CodeOf(err) != sqlerr.IncompatibleState {
+		t.Errorf("a sketch of another seed: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -28,18 +29,20 @@ func descriptor(name, signature string) agg.Descriptor {
 	}
 }
 
-// Register registers approx_distinct, hll_agg, hll_union and hll_union_count.
-func Register(r *agg.Registry) {
+// Register registers approx_distinct, hll_agg, hll_union, hll_union_count and
+// hll_cardinality.
+func Register(r *agg.Registry, fs *value.Families) {
 	d := descriptor("approx_distinct", "approx_distinct(x any type with equality [, precision int4 | error float8]) → int8")
 	d.Aliases = []string{"approx_count_distinct", "hll_count_distinct"}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		return bind("approx_distinct", args, consts, func(spec) agg.Finaliser { return countFinal{} })
 	}})
+	f := family()
 	d = descriptor("hll_agg", "hll_agg(x any type with equality [, precision int4 | error float8]) → sketch")
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		return bind("hll_agg", args, consts, func(s spec) agg.Finaliser { return sketchFinal{s} })
+		return bind("hll_agg", args, consts, func(s spec) agg.Finaliser { return value.NewFinal(f, s.kind()) })
 	}})
-	registerUnion(r)
+	registerValues(r, fs)
 }
 
 func bind(name string, args []types.Type, consts []*types.Datum, final func(spec) agg.Finaliser) (agg.Bound, error) {
@@ -82,17 +85,26 @@ func precisionOf(name string, args []types.Type, consts []*types.Datum) (uint, e
 
 // spec is the StateSpec of HyperLogLogs over one type at one precision.
 type spec struct {
-	typ string
-	p   uint
+	typ     string
+	p       uint
+	foreign bool // hashed by Apache DataSketches
 }
 
 // Identity implements agg.StateSpec.
 func (s spec) Identity() string {
-	return fmt.Sprintf("hll(%s) p=%d siphash13 v%d", s.typ, s.p, codecV1)
+	hash := "siphash13"
+	if s.foreign {
+		hash = "datasketches"
+	}
+	return fmt.Sprintf("hll(%s) p=%d %s v%d", s.typ, s.p, hash, codecV1)
 }
 
 // New implements agg.StateSpec.
-func (s spec) New(cfg agg.Config) agg.States { return newStates(s.p, cfg.Seed) }
+func (s spec) New(cfg agg.Config) agg.States {
+	out := newStates(s.p, cfg.Seed)
+	out.foreign = s.foreign
+	return out
+}
 
 // BytesPerGroup implements agg.StateSpec.
 func (s spec) BytesPerGroup(n int64) int64 {
@@ -124,25 +136,31 @@ func (countFinal) Kind() agg.ErrorKind { return agg.Asymptotic }
 // String implements agg.Finaliser.
 func (countFinal) String() string { return "distinct" }
 
-// estimator is what the arrays of this package have in common.
-type estimator interface {
-	estimate(g uint32, confidence float64) Estimate
-}
-
 // Finalise implements agg.Finaliser.
 func (countFinal) Finalise(states agg.States, n int, confidence float64, out *types.Vector, bounds *agg.Bounds) error {
-	s := states.(estimator)
-	for g := range n {
-		e := s.estimate(uint32(g), confidence)
-		out.AppendInt(saturate(math.Round(e.Value)))
+	for g := range uint32(n) {
+		var e Estimate
+		switch s := states.(type) {
+		case *States:
+			e = s.estimate(g, confidence)
+		case *value.Union:
+			if in := s.At(g); in != nil {
+				e = in.(*States).estimate(g, confidence)
+			}
+		}
+		out.AppendInt(e.count())
 		if bounds != nil {
-			bounds.Lo.AppendInt(saturate(math.Floor(e.Lo)))
-			bounds.Hi.AppendInt(saturate(math.Ceil(e.Hi)))
+			bounds.Lo.AppendInt(e.least())
+			bounds.Hi.AppendInt(e.most())
 			bounds.Error.AppendFloat(e.Error)
 		}
 	}
 	return nil
 }
+
+func (e Estimate) count() int64 { return saturate(math.Round(e.Value)) }
+func (e Estimate) least() int64 { return saturate(math.Floor(e.Lo)) }
+func (e Estimate) most() int64  { return saturate(math.Ceil(e.Hi)) }
 
 func saturate(x float64) int64 {
 	if x >= math.MaxInt64 {

@@ -12,6 +12,7 @@ import (
 // a single value take eight bytes; coupons live in open-addressing tables.
 type States struct {
 	p       uint
+	foreign bool // coupons are those of Apache DataSketches
 	seedID  uint64
 	hasher  *valuehash.Hasher
 	slots   []slot
@@ -47,6 +48,9 @@ func newStates(p uint, seed keyhash.Seed) *States {
 		tables: slab.New[uint32](sizes...), dense: slab.New[uint8](1 << p),
 	}
 }
+
+// SeedID names the seed of the hashes.
+func (s *States) SeedID() uint64 { return s.seedID }
 
 // Grow implements agg.States.
 func (s *States) Grow(n int) { s.slots = slab.GrowTo(s.slots, n) }
@@ -112,7 +116,7 @@ func (s *States) addCoupon(slot *slot, c uint32) {
 		insert(table, old)
 		insert(table, c)
 	case denseClass:
-		i, rank := registerOfCoupon(c, s.p)
+		i, rank := s.registerOfCoupon(c)
 		registers := s.dense.Block(0, slot.ref)
 		registers[i] = max(registers[i], rank)
 	default:
@@ -177,7 +181,7 @@ func (s *States) densify(slot *slot) {
 	slot.ref, slot.n, slot.class = s.dense.Alloc(0), 0, denseClass
 	registers := s.dense.Block(0, slot.ref)
 	add := func(c uint32) {
-		i, rank := registerOfCoupon(c, s.p)
+		i, rank := s.registerOfCoupon(c)
 		registers[i] = max(registers[i], rank)
 	}
 	switch old.class {

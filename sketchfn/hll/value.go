@@ -1,88 +1,91 @@
 package hll
 
 import (
-	"encoding/binary"
-
-	"github.com/tallydb/tallydb/sketchfn/statecodec"
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// A sketch value says by itself what it may merge with:
-//
-//	version   1 byte, 1
-//	seed      8 bytes little-endian, keyhash.Seed.ID
-//	type      uvarint length, name of the type of the values
-//	state     the portable form
-const valueV1 byte = 1
+// Parameters of a value's kind: the precision; then 1 for the hashes of
+// DataSketches, whose type is anyType.
+const (
+	keyedHash       uint64 = 0
+	dataSketchHash  uint64 = 1
+	foreignTypeName        = "any"
+)
 
-// maxTypeName limits the name of a type in a value.
-const maxTypeName = 255
-
-// appendValue appends the sketch value of a state.
-func appendValue(dst []byte, typ string, seedID uint64, states *States, g uint32) []byte {
-	dst = binary.LittleEndian.AppendUint64(append(dst, valueV1), seedID)
-	dst = append(binary.AppendUvarint(dst, uint64(len(typ))), typ...)
-	return states.Append(dst, g)
+// family is HyperLogLog as sketch values.
+func family() *value.Family {
+	return &value.Family{
+		Name: "hll", ErrorKind: agg.Asymptotic,
+		Spec: func(k value.Kind) agg.StateSpec {
+			s := spec{typ: k.Type, p: uint(k.Params[0]), foreign: k.Params[1] == dataSketchHash}
+			if s.kind() != k || s.p < MinPrecision || s.p > MaxPrecision {
+				return nil
+			}
+			if _, ok := value.TypeOf(k.Type); !ok && !(s.foreign && k.Type == foreignTypeName) {
+				return nil
+			}
+			return s
+		},
+		Error: func(s agg.States, g uint32, confidence float64) float64 {
+			return s.(*States).estimate(g, confidence).Error
+		},
+		Info: func(k value.Kind, s agg.States, g uint32, confidence float64) []value.Field {
+			e := s.(*States).estimate(g, confidence)
+			return []value.Field{
+				{Name: "precision", Value: k.Params[0]},
+				{Name: "dense", Value: s.(*States).slots[g].class == denseClass},
+				{Name: "estimate", Value: e.Value},
+				{Name: "lower", Value: e.Lo},
+				{Name: "upper", Value: e.Hi},
+				{Name: "confidence", Value: confidence},
+				{Name: "relative_standard_error", Value: RelativeError(uint(k.Params[0]))},
+			}
+		},
+		Export: export, Imports: []byte{dsFamily}, Import: importDataSketches,
+	}
 }
 
-// readValue takes a sketch value apart. The state is not checked but for its precision.
-func readValue(value []byte) (seedID uint64, s spec, state []byte, err error) {
-	r := statecodec.NewReader("hll", valueV1, value)
-	seedID = r.Word()
-	s.typ = string(r.Bytes(int(r.Uvarint(maxTypeName))))
-	state = r.Rest()
-	if r.Bad() || s.typ == "" || len(state) < 2 || state[0] != codecV1 || state[1] < MinPrecision || state[1] > MaxPrecision {
-		return 0, spec{}, nil, statecodec.Corrupt("hll")
+func (s spec) kind() value.Kind {
+	k := value.Kind{Family: "hll", Type: s.typ, Params: [3]uint64{uint64(s.p), keyedHash}}
+	if s.foreign {
+		k.Params[1] = dataSketchHash
 	}
-	s.p = uint(state[1])
-	return seedID, s, state, nil
+	return k
+}
+
+// registerValues registers what works on sketch values.
+func registerValues(r *agg.Registry, fs *value.Families) {
+	fs.Add(family())
+	d := descriptor("hll_union", "hll_union(s sketch) → sketch")
+	d.Aliases, d.Parameters = []string{"hll_union_agg"}, nil
+	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "hll", nil)})
+	fs.RegisterMerge(r, "hll_union", "hll")
+	d = descriptor("hll_union_count", "hll_union_count(s sketch) → int8")
+	d.Parameters = nil
+	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "hll", countFinal{})})
+	cardinality := func(pick func(Estimate) int64) func(*expr.Context, []types.Datum) (types.Datum, error) {
+		return fs.Eval("hll_cardinality", "hll", func(ec *expr.Context, in []value.Opened, _ []types.Datum) (types.Datum, error) {
+			return types.IntDatum(types.Int8, pick(in[0].States.(*States).estimate(0, ec.Confidence()))), nil
+		})
+	}
+	r.Scalars().Register(expr.Function{
+		Signature: "hll_cardinality(sketch) int8", Description: "number of distinct values that a HyperLogLog saw",
+		Volatility: expr.Immutable, Eval: cardinality(Estimate.count), Lower: cardinality(Estimate.least), Upper: cardinality(Estimate.most),
+	})
 }
 
 // EstimateValue returns what a sketch value of hll_agg or hll_union says, at a
 // confidence in (0, 1). Bytes that are no such value are XX001.
-func EstimateValue(value []byte, confidence float64) (Estimate, error) {
-	_, s, state, err := readValue(value)
+func EstimateValue(b []byte, confidence float64) (Estimate, error) {
+	var fs value.Families
+	fs.Add(family())
+	o, err := fs.Open(b, agg.Config{Seed: keyhash.Seed{}})
 	if err != nil {
 		return Estimate{}, err
 	}
-	states := newStates(s.p, keyhash.Seed{})
-	states.Grow(1)
-	if err := states.Merge(0, state); err != nil {
-		return Estimate{}, err
-	}
-	return states.estimate(0, confidence), nil
-}
-
-// sketchFinal makes a state a sketch value.
-type sketchFinal struct{ spec spec }
-
-// Type implements agg.Finaliser.
-func (sketchFinal) Type() types.Type { return types.Of(types.Sketch) }
-
-// Approximate implements agg.Finaliser.
-func (sketchFinal) Approximate() bool { return true }
-
-// Kind implements agg.Finaliser.
-func (sketchFinal) Kind() agg.ErrorKind { return agg.Asymptotic }
-
-// String implements agg.Finaliser.
-func (sketchFinal) String() string { return "sketch" }
-
-// Finalise implements agg.Finaliser. Sketches have no order, so no limits; the
-// error is that of the number they stand for.
-func (f sketchFinal) Finalise(states agg.States, n int, confidence float64, out *types.Vector, bounds *agg.Bounds) error {
-	s := states.(*States)
-	var buf []byte
-	for g := range n {
-		buf = appendValue(buf[:0], f.spec.typ, s.seedID, s, uint32(g))
-		out.AppendBytes(buf)
-		if bounds != nil {
-			bounds.Lo.AppendNull()
-			bounds.Hi.AppendNull()
-			bounds.Error.AppendFloat(s.estimate(uint32(g), confidence).Error)
-		}
-	}
-	return nil
+	return o.States.(*States).estimate(0, confidence), nil
 }

@@ -82,7 +82,7 @@ func (s *States) readHeader(r *statecodec.Reader, m *meta) {
 		m.bounds[h+1] = uint16(total)
 		weight += uint64(n) << h
 	}
-	if m.coins == 0 || weight <= uint64(s.raw()) || weight >= maxWeight || m.size(int(m.levels)-1) == 0 {
+	if m.coins == 0 || weight >= maxWeight || m.size(int(m.levels)-1) == 0 {
 		r.Fail()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -156,7 +157,7 @@ func TestTimesAndIntegersKeepTheirDigits(t *testing.T) {
 	for _, c := range []struct{ in, out types.OID }{{types.Timestamptz, types.Timestamptz}, {types.Date, types.Date}, {types.Int4, types.Float8}, {types.Numeric, types.Float8}} {
 		q := types.FloatDatum(0.5)
 		r := agg.NewRegistry()
-		Register(r)
+		Register(r, &value.Families{})
 		b, err := r.Lookup("approx_quantile").Bind([]types.Type{types.Of(c.in), q.Type}, []*types.Datum{nil, &q})
 		if err != nil || b.Final.Type() != types.Of(c.out) || b.Final.String() != "quantile 0.5" {
 			t.Errorf("%d: %v, %v", c.in, b.Final, err)

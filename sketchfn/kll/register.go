@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -40,8 +41,9 @@ func descriptor(name, signature string, parameters ...agg.Parameter) agg.Descrip
 	}
 }
 
-// Register registers approx_quantile and approx_median.
-func Register(r *agg.Registry) {
+// Register registers approx_quantile, approx_median, approx_quantiles,
+// approx_rank, approx_cdf and what works on sketch values.
+func Register(r *agg.Registry, fs *value.Families) {
 	d := descriptor("approx_quantile", "approx_quantile(x number or time, quantile float8 [, k int4]) → float8, or the time's type", qParameter, kParameter)
 	d.Aliases = []string{"approx_percentile"}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
@@ -67,9 +69,17 @@ func Register(r *agg.Registry) {
 		}
 		return bind("approx_median", 0.5, args, consts, 1)
 	}})
+	registerMore(r)
+	registerValues(r, fs)
 }
 
 func bind(name string, q float64, args []types.Type, consts []*types.Datum, kAt int) (agg.Bound, error) {
+	t := inputType(args[0])
+	return bindState(name, args, consts, kAt, final{q: q, in: t, out: resultType(t)})
+}
+
+// bindState binds a call with this finaliser whose argument number kAt is k.
+func bindState(name string, args []types.Type, consts []*types.Datum, kAt int, f agg.Finaliser) (agg.Bound, error) {
 	t := inputType(args[0])
 	if t.OID == 0 {
 		return agg.Bound{}, param.NoFunction(name, args)
@@ -78,14 +88,7 @@ func bind(name string, q float64, args []types.Type, consts []*types.Datum, kAt 
 	if err != nil {
 		return agg.Bound{}, err
 	}
-	result := t
-	if t.OID == types.Int8 {
-		result = types.Of(types.Float8)
-	}
-	return agg.Bound{
-		Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{typ: t, k: k},
-		Final: final{q: q, in: t, out: result},
-	}, nil
+	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{typ: t, k: k}, Final: f}, nil
 }
 
 // inputType returns the type that the input is kept as: int8 for integers,

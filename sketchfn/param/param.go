@@ -70,3 +70,27 @@ func Integer(name string, p agg.Parameter, args []types.Type, consts []*types.Da
 	}
 	return int(x), nil
 }
+
+// Float returns the constant number within limits that argument i is, or the
+// parameter's default where the call has no such argument.
+func Float(name string, p agg.Parameter, args []types.Type, consts []*types.Datum, i int) (float64, error) {
+	if i >= len(args) {
+		return p.Default, nil
+	}
+	x, err := Number(name, p.Name, args, consts, i)
+	if err != nil {
+		return 0, err
+	}
+	return x, Within(name, p, x)
+}
+
+// Constant returns the constant value, not NULL, that argument i is.
+func Constant(name, what string, consts []*types.Datum, i int) (types.Datum, error) {
+	if i >= len(consts) || consts[i] == nil {
+		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must be a constant", what, name)
+	}
+	if consts[i].Null {
+		return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must not be null", what, name)
+	}
+	return *consts[i], nil
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -30,8 +31,8 @@ var (
 	}
 )
 
-// Register registers approx_top_k.
-func Register(r *agg.Registry) {
+// Register registers approx_top_k and what works on sketch values.
+func Register(r *agg.Registry, fs *value.Families) {
 	const name = "approx_top_k"
 	d := agg.Descriptor{
 		Name: name, Aliases: []string{"topk_agg"}, Family: "topk",
@@ -66,6 +67,7 @@ func Register(r *agg.Registry) {
 		t := valuehash.Widest(args[0])
 		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{t, capacity}, Final: final{k}}, nil
 	}})
+	registerValues(r, fs, d)
 }
 
 // spec is the StateSpec of counters of one type and capacity.

@@ -51,6 +51,8 @@ var calls = []call{
 	{name: "regr_count", args: []types.OID{types.Float8, types.Float8}, float: true},
 	{name: "covar_samp", args: []types.OID{types.Float8, types.Float8}, float: true},
 	{name: "mode", args: []types.OID{types.Int4}, ordered: true},
+	{name: "exact_count_distinct", args: []types.OID{types.Text}},
+	{name: "set_agg", args: []types.OID{types.Int4}},
 	{name: "string_agg", args: []types.OID{types.Text, types.Text}, ordered: true},
 	{name: "array_agg", args: []types.OID{types.Int4}, ordered: true},
 }

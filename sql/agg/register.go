@@ -13,6 +13,7 @@ func RegisterExact(r *Registry) {
 	registerJSON(r)
 	registerOrderedSet(r)
 	registerRegression(r)
+	registerSets(r)
 }
 
 func exactDescriptor(name, signature, memory string, privacy PrivacyClass) Descriptor {

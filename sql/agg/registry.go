@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/tallydb/tallydb/sql/expr"
 )
 
-// Registry holds the aggregate functions that a server knows. It is filled at
-// start by explicit calls and then only read.
+// Registry holds the aggregate functions that a server knows, and the scalar
+// functions that read their values. It is filled at start by explicit calls and
+// then only read.
 type Registry struct {
 	functions map[string]*Function
+	scalars   expr.Library
 }
 
 // NewRegistry returns an empty registry.
@@ -31,3 +35,6 @@ func (r *Registry) Lookup(name string) *Function { return r.functions[name] }
 
 // Names returns every name, aliases included, sorted.
 func (r *Registry) Names() []string { return slices.Sorted(maps.Keys(r.functions)) }
+
+// Scalars returns the scalar functions that come with the aggregates.
+func (r *Registry) Scalars() *expr.Library { return &r.scalars }

@@ -20,7 +20,9 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if f.Over != nil {
 		return b.windowCall(c, f)
 	}
-	if name == "combine" || !f.SQLSyntax && b.env.Registry.Lookup(name) != nil {
+	scalars := b.env.Registry.Scalars()
+	// A name may be both: theta_union(s) aggregates, theta_union(s, t) does not.
+	if name == "combine" || !f.SQLSyntax && b.env.Registry.Lookup(name) != nil && !scalars.Has(name, len(f.Args)) {
 		return b.aggregate(c, f)
 	}
 	if hypotheticalSet[name] && f.WithinGroup {
@@ -65,7 +67,14 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 			return e, err
 		}
 	}
-	return expr.NewFunction(name, args, expr.WithNames(append(b.env.Registry.Names(), "combine", "tumble", "row_number", "rank", "dense_rank", "lag", "lead")))
+	e, err := expr.NewFunction(name, args, expr.WithLibrary(scalars), expr.WithNames(append(b.env.Registry.Names(), "combine", "tumble", "row_number", "rank", "dense_rank", "lag", "lead")))
+	if err != nil {
+		return nil, err
+	}
+	if lo, hi, ok := scalars.Bounds(e); ok {
+		b.bounds[e] = interval{lo: lo, hi: hi}
+	}
+	return e, nil
 }
 
 // notAggregate reports aggregate syntax on something else.

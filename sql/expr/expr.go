@@ -3,6 +3,7 @@ package expr
 import (
 	"time"
 
+	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -54,6 +55,8 @@ type Context struct {
 	Wait func(d time.Duration) error
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
+	// Seed keys the hashes of sketches; what looks a value up in one hashes it alike.
+	Seed keyhash.Seed
 }
 
 // Catalog is what scalar functions ask of the catalog. A nil Catalog knows nothing.

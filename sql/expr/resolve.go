@@ -298,7 +298,19 @@ func undefined(name string, args []Expr) *sqlerr.Error {
 // Option adjusts NewFunction.
 type Option func(*options)
 
-type options struct{ extraNames []string }
+type options struct {
+	extraNames []string
+	library    *Library
+}
+
+// overloads returns those of a name, here and in the library.
+func (o *options) overloads(name string) []*overload {
+	fs := functions()[name]
+	if o.library == nil || len(o.library.functions[name]) == 0 {
+		return fs
+	}
+	return append(slices.Clone(fs), o.library.functions[name]...)
+}
 
 // WithNames adds names (aggregates, window functions) that a hint may suggest.
 func WithNames(names []string) Option { return func(o *options) { o.extraNames = names } }
@@ -307,7 +319,11 @@ func WithNames(names []string) Option { return func(o *options) { o.extraNames =
 // lower case already and may be qualified with pg_catalog.
 func NewFunction(name string, args []Expr, opts ...Option) (Expr, error) {
 	name = unqualified(name)
-	fs := functions()[name]
+	var o options
+	for _, f := range opts {
+		f(&o)
+	}
+	fs := o.overloads(name)
 	if c, found, ambiguous := resolve(candidates(fs, len(args)), exprOIDs(args)); found {
 		if ambiguous {
 			return nil, sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", signature(name, args)).
@@ -322,13 +338,12 @@ func NewFunction(name string, args []Expr, opts ...Option) (Expr, error) {
 	}
 	err := undefined(name, args)
 	if len(fs) == 0 {
-		var o options
-		for _, f := range opts {
-			f(&o)
-		}
 		names := slices.Clone(o.extraNames)
 		for n := range functions() {
 			names = append(names, n)
+		}
+		for _, f := range o.library.Functions() {
+			names = append(names, f.Name)
 		}
 		if near := NearestName(name, names); near != "" {
 			err = err.WithHint("Perhaps you meant %q.", near)

@@ -136,4 +136,6 @@ const (
 	UseGroup    uint64 = 2
 	UseDistinct uint64 = 3
 	UseSample   uint64 = 4
+	UseCounter  uint64 = 5  // places of counters and filters
+	UseRow      uint64 = 64 // and the numbers from here on: rows of counters, of hashes made of hashes
 )

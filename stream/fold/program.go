@@ -25,10 +25,11 @@ type Config struct {
 	Context   *expr.Context
 }
 
-// Identity names the states that a fold makes: its fingerprint and the seed of its
+// Identity names the states that a fold makes: its fingerprint and the seeds of its
 // hashes. Only states of equal identity merge (L-5).
 func Identity(f *plan.Fold) string {
-	return fmt.Sprintf("%s/%x", f.Fingerprint(), f.Stream.Stream.Seed.ID())
+	s := f.Stream.Stream
+	return fmt.Sprintf("%s/%x/%x", f.Fingerprint(), s.Seed.ID(), s.AggregateSeed().ID())
 }
 
 // Program is a fold ready to run.
@@ -54,7 +55,7 @@ func New(cfg Config) *Program {
 	stream := cfg.Fold.Stream.Stream
 	p := &Program{
 		cfg: cfg, assigner: window.New(cfg.Fold.Window), groupSeed: stream.Seed.Derive("group"),
-		aggConfig: agg.Config{Seed: stream.Seed.Derive("aggregate")},
+		aggConfig: agg.Config{Seed: stream.AggregateSeed()},
 	}
 	layout := cfg.Fold.Layout()
 	p.keySchema = &types.Schema{Columns: layout.Schema.Columns[:layout.Aggs]}

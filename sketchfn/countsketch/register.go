@@ -1,0 +1,156 @@
+package countsketch
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tallydb/tallydb/sketchfn/cells"
+	"github.com/tallydb/tallydb/sketchfn/limits"
+	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/value"
+	"github.com/tallydb/tallydb/sketchfn/valuehash"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+var (
+	widthParameter = agg.Parameter{
+		Name: "width", Default: 512, Min: 8, Max: 1 << 18,
+		Meaning: "the number of counters in a row: the variance of a sum is the second moment over it",
+	}
+	depthParameter = agg.Parameter{
+		Name: "depth", Default: 5, Min: 1, Max: 15,
+		Meaning: "the number of rows, of which the median is taken; even numbers are raised to odd ones",
+	}
+)
+
+func descriptor(name, signature string) agg.Descriptor {
+	return agg.Descriptor{
+		Name: name, Family: "countsketch", Signature: signature,
+		StreamModel: agg.Turnstile, MergeAlgebra: agg.CommutativeMonoid, Parameters: []agg.Parameter{widthParameter, depthParameter},
+		Guarantee:    "unbiased; |sum - true sum| ≤ sqrt(F2/(width*p)) where the median of depth rows fails with p of each; F2 is the sum of the squares of all sums",
+		Confidence:   "P(more than depth/2 of depth rows fail, each with probability p) = 1-confidence",
+		Citation:     "Charikar, Chen, Farach-Colton: Finding frequent items in data streams, 2002; Alon, Matias, Szegedy: The space complexity of approximating the frequency moments, 1996",
+		Memory:       "32 bytes a group, then 8*width*depth bytes",
+		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
+	}
+}
+
+// Register registers count_sketch_agg, count_sketch_union, count_sketch_sum and
+// count_sketch_f2.
+func Register(r *agg.Registry, fs *value.Families) {
+	f := family()
+	fs.Add(f)
+	d := descriptor("count_sketch_agg", "count_sketch_agg(x any type with equality, weight int8 [, width int4 [, depth int4]]) → sketch")
+	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
+		const name = "count_sketch_agg"
+		if len(args) < 2 || len(args) > 4 || !valuehash.Hashable(args[0].OID) || valuehash.Widest(args[1]).OID != types.Int8 {
+			return agg.Bound{}, param.NoFunction(name, args)
+		}
+		width, err := param.Integer(name, widthParameter, args, consts, 2)
+		if err != nil {
+			return agg.Bound{}, err
+		}
+		depth, err := param.Integer(name, depthParameter, args, consts, 3)
+		if err != nil {
+			return agg.Bound{}, err
+		}
+		t := valuehash.Widest(args[0])
+		kind := kindOf(t.String(), width, depth|1)
+		return agg.Bound{
+			Inputs: []int{0, 1}, ArgTypes: []types.Type{t, types.Of(types.Int8)},
+			State: specOf(kind), Final: value.NewFinal(f, kind),
+		}, nil
+	}})
+	d = descriptor("count_sketch_union", "count_sketch_union(s sketch) → sketch")
+	d.Parameters = nil
+	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "countsketch", nil)})
+	fs.RegisterMerge(r, d.Name, "countsketch")
+	registerScalars(r, fs)
+}
+
+func kindOf(typ string, width, depth int) value.Kind {
+	return value.Kind{Family: "countsketch", Type: typ, Params: [3]uint64{uint64(width), uint64(depth)}}
+}
+
+func specOf(k value.Kind) cells.Spec[cell] {
+	s := shape{int(k.Params[0]), int(k.Params[1])}
+	return cells.Spec[cell]{
+		Family: "countsketch", ID: fmt.Sprintf("countsketch(%s) width=%d depth=%d siphash13 v%d", k.Type, s.width, s.depth, codecV1),
+		Version: codecV1, HashUse: keyhash.UseCounter,
+		Algebra: func(agg.Config) cells.Algebra[cell] { return s },
+		Group:   func(int64) int64 { return 8 * int64(s.width) * int64(s.depth) },
+	}
+}
+
+// family is Count Sketch as sketch values.
+func family() *value.Family {
+	return &value.Family{
+		Name: "countsketch", ErrorKind: agg.Probabilistic,
+		Spec: func(k value.Kind) agg.StateSpec {
+			width, depth := k.Params[0], k.Params[1]
+			if _, ok := value.TypeOf(k.Type); !ok || width < uint64(widthParameter.Min) || width > uint64(widthParameter.Max) ||
+				depth%2 == 0 || depth > uint64(depthParameter.Max) || k.Params[2] != 0 {
+				return nil
+			}
+			return specOf(k)
+		},
+		// The unit of the error is the root of the second moment.
+		Error: func(s agg.States, g uint32, confidence float64) float64 {
+			c, shape := read(s, g)
+			if c.counters == nil {
+				return 0
+			}
+			return min(1, math.Sqrt(1/float64(shape.width)/limits.MedianRate(shape.depth, confidence)))
+		},
+		Info: func(k value.Kind, s agg.States, g uint32, confidence float64) []value.Field {
+			c, shape := read(s, g)
+			return []value.Field{
+				{Name: "width", Value: k.Params[0]},
+				{Name: "depth", Value: k.Params[1]},
+				{Name: "weight", Value: c.weight},
+				{Name: "f2", Value: shape.secondMoment(c)},
+				{Name: "sum_error", Value: shape.margin(c, confidence)},
+				{Name: "confidence", Value: confidence},
+			}
+		},
+	}
+}
+
+func read(s agg.States, g uint32) (*cell, shape) {
+	in := s.(*cells.States[cell])
+	return in.Cell(g), in.Algebra().(shape)
+}
+
+func registerScalars(r *agg.Registry, fs *value.Families) {
+	sum := func(side float64) func(*expr.Context, []types.Datum) (types.Datum, error) {
+		return fs.Eval("count_sketch_sum", "countsketch", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
+			hash, err := in[0].Hash(ec, rest[0], keyhash.UseCounter)
+			if err != nil {
+				return types.Datum{}, err
+			}
+			c, shape := read(in[0].States, 0)
+			x := shape.sum(c, hash)
+			if side != 0 {
+				x += int64(side * shape.margin(c, ec.Confidence()))
+			}
+			return types.IntDatum(types.Int8, x), nil
+		})
+	}
+	r.Scalars().Register(expr.Function{
+		Signature: "count_sketch_sum(sketch,any) int8", Description: "sum of the weights of a value",
+		Volatility: expr.Stable, Eval: sum(0), Lower: sum(-1), Upper: sum(1),
+	})
+	moment := func(side float64) func(*expr.Context, []types.Datum) (types.Datum, error) {
+		return fs.Eval("count_sketch_f2", "countsketch", func(ec *expr.Context, in []value.Opened, _ []types.Datum) (types.Datum, error) {
+			c, shape := read(in[0].States, 0)
+			return types.FloatDatum(max(0, shape.secondMoment(c)*(1+side*shape.momentError(ec.Confidence())))), nil
+		})
+	}
+	r.Scalars().Register(expr.Function{
+		Signature: "count_sketch_f2(sketch) float8", Description: "sum of the squares of the sums of all values",
+		Eval: moment(0), Lower: moment(-1), Upper: moment(1),
+	})
+}

@@ -1,0 +1,3 @@
+// Package jsonvalue writes SQL values as canonical jsonb, for sketches whose
+// answers are lists. It knows types, and no family.
+package jsonvalue

@@ -1,0 +1,295 @@
+package tdigest
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/tallydb/tallydb/sketchfn/quantile"
+	"github.com/tallydb/tallydb/sketchfn/statecodec"
+	"github.com/tallydb/tallydb/sketchfn/value"
+	"github.com/tallydb/tallydb/sketchfn/valuehash"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// maxTotal limits the values of a group: weights are exact in a float64.
+const maxTotal = 1 << 50
+
+type centroid struct {
+	mean   float64
+	weight uint64
+}
+
+// cell is the state of a group. Values that are not finite are refused.
+type cell struct {
+	centroids []centroid // in order
+	fresh     []float64
+	n         uint64 // of the centroids
+	min, max  float64
+}
+
+// algebra is quantile.Algebra for one compression.
+type algebra struct {
+	compression float64
+	buffer      int
+	all         []centroid // on their way to be merged
+}
+
+var _ quantile.Algebra[cell] = &algebra{}
+
+func newAlgebra(compression float64) *algebra {
+	return &algebra{compression: compression, buffer: 4 * int(compression)}
+}
+
+func tooMany() error {
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "a t-digest of more than 2^50 values")
+}
+
+// Add implements cells.Algebra.
+func (a *algebra) Add(c *cell, in []*types.Vector, row int, _ uint64) error {
+	x := math.Float64frombits(valuehash.FloatBits(in[0].Floats[row]))
+	switch {
+	case math.IsInf(x, 0) || x != x:
+		return sqlerr.New(sqlerr.NumericValueOutOfRange, "a t-digest takes finite numbers, not %v", x).
+			WithHint("approx_quantile takes them.")
+	case c.n >= maxTotal:
+		return tooMany()
+	}
+	c.fresh = append(c.fresh, x)
+	if len(c.fresh) == a.buffer {
+		a.settle(c)
+	}
+	return nil
+}
+
+// settle merges the fresh values into the centroids.
+func (a *algebra) settle(c *cell) {
+	if len(c.fresh) == 0 {
+		return
+	}
+	a.all = append(a.all[:0], c.centroids...)
+	if c.n == 0 {
+		c.min, c.max = c.fresh[0], c.fresh[0]
+	}
+	for _, x := range c.fresh {
+		c.min, c.max = min(c.min, x), max(c.max, x)
+		a.all = append(a.all, centroid{x, 1})
+	}
+	c.n += uint64(len(c.fresh))
+	c.fresh = c.fresh[:0]
+	a.squeeze(c)
+}
+
+// squeeze makes the centroids gathered in a.all those of the cell: sorted, and
+// neighbours merged that together are no wider than one step of
+// k1(q) = compression/(2 pi)*asin(2 q - 1).
+func (a *algebra) squeeze(to *cell) {
+	n := to.n
+	slices.SortFunc(a.all, func(x, y centroid) int {
+		return cmp.Or(cmp.Compare(x.mean, y.mean), cmp.Compare(x.weight, y.weight))
+	})
+	k := func(q float64) float64 {
+		return a.compression / (2 * math.Pi) * math.Asin(2*min(max(q, 0), 1)-1)
+	}
+	out := append(to.centroids[:0], a.all[0])
+	before := uint64(0) // weight of what stands before the last of out
+	for _, c := range a.all[1:] {
+		last := &out[len(out)-1]
+		sum := last.weight + c.weight
+		if k(float64(before+sum)/float64(n))-k(float64(before)/float64(n)) <= 1 {
+			last.mean += (c.mean - last.mean) * float64(c.weight) / float64(sum)
+			last.weight = sum
+			continue
+		}
+		before += last.weight
+		out = append(out, c)
+	}
+	to.centroids = out
+}
+
+// Merge implements cells.Algebra. Few values stay fresh.
+func (a *algebra) Merge(dst, src *cell) error {
+	if dst.n+src.n >= maxTotal {
+		return tooMany()
+	}
+	if dst.n == 0 && src.n == 0 && len(dst.fresh)+len(src.fresh) < a.buffer {
+		dst.fresh = append(dst.fresh, src.fresh...)
+		return nil
+	}
+	from := cell{centroids: slices.Clone(src.centroids), fresh: slices.Clone(src.fresh), n: src.n, min: src.min, max: src.max}
+	switch {
+	case from.n == 0 && len(from.fresh) == 0:
+		return nil
+	case dst.n == 0 && len(dst.fresh) == 0:
+		*dst = from
+		return nil
+	}
+	a.settle(&from)
+	a.settle(dst)
+	dst.min, dst.max = min(dst.min, from.min), max(dst.max, from.max)
+	dst.n += from.n
+	a.all = append(append(a.all[:0], dst.centroids...), from.centroids...)
+	a.squeeze(dst)
+	return nil
+}
+
+// The portable form, version 1, behind the version byte:
+//
+//	fresh      uvarint number; the sorted values, 8 bytes little-endian each
+//	centroids  uvarint number; if there are any: 8 bytes little-endian min, max; for
+//	           each 8 bytes little-endian mean, uvarint weight
+const codecV1 byte = 1
+
+// Append implements cells.Algebra.
+func (*algebra) Append(dst []byte, c *cell) []byte {
+	fresh := slices.Clone(c.fresh)
+	slices.Sort(fresh)
+	dst = binary.AppendUvarint(dst, uint64(len(fresh)))
+	for _, x := range fresh {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(c.centroids)))
+	if len(c.centroids) == 0 {
+		return dst
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.min))
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.max))
+	for _, x := range c.centroids {
+		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.mean))
+		dst = binary.AppendUvarint(dst, x.weight)
+	}
+	return dst
+}
+
+// Read implements cells.Algebra.
+func (a *algebra) Read(r *statecodec.Reader) cell {
+	var c cell
+	for i := range int(r.Uvarint(uint64(a.buffer - 1))) {
+		x := readFinite(r)
+		if r.Bad() || i > 0 && c.fresh[i-1] > x {
+			r.Fail()
+			return cell{}
+		}
+		c.fresh = append(c.fresh, x)
+	}
+	n := int(r.Uvarint(uint64(2*a.compression) + 8))
+	if n == 0 {
+		return c
+	}
+	c.min, c.max = readFinite(r), readFinite(r)
+	last := c.min
+	for range n {
+		x := centroid{readFinite(r), r.Uvarint(maxTotal)}
+		if c.n += x.weight; r.Bad() || x.weight == 0 || x.mean < last || x.mean > c.max || c.n > maxTotal {
+			r.Fail()
+			return cell{}
+		}
+		c.centroids = append(c.centroids, x)
+		last = x.mean
+	}
+	return c
+}
+
+// readFinite reads a finite number, of which there is one zero.
+func readFinite(r *statecodec.Reader) float64 {
+	w := r.Word()
+	x := math.Float64frombits(w)
+	if valuehash.FloatBits(x) != w || math.IsInf(x, 0) || x != x {
+		r.Fail()
+	}
+	return x
+}
+
+// Bytes implements cells.Algebra.
+func (*algebra) Bytes(c *cell) int64 { return 16*int64(cap(c.centroids)) + 8*int64(cap(c.fresh)) }
+
+// Count implements quantile.Algebra.
+func (*algebra) Count(c *cell) uint64 { return c.n + uint64(len(c.fresh)) }
+
+// settled returns the cell with its fresh values merged.
+func (a *algebra) settled(c *cell) cell {
+	out := cell{centroids: slices.Clone(c.centroids), fresh: slices.Clone(c.fresh), n: c.n, min: c.min, max: c.max}
+	a.settle(&out)
+	return out
+}
+
+// Quantile implements quantile.Algebra: linear between the middles of centroids.
+func (a *algebra) Quantile(c *cell, q, _ float64) value.Estimate {
+	s := a.settled(c)
+	if s.n == 0 {
+		return value.Estimate{None: true}
+	}
+	want := q * float64(s.n)
+	x, at := s.min, 0.0 // the point before, and its rank
+	sum := 0.0
+	for _, c := range s.centroids {
+		middle := sum + float64(c.weight)/2
+		if want <= middle {
+			return heuristic(between(x, c.mean, at, middle, want))
+		}
+		x, at = c.mean, middle
+		sum += float64(c.weight)
+	}
+	return heuristic(between(x, s.max, at, sum, want))
+}
+
+// between interpolates at want between the points (lo, x) and (hi, y).
+func between(x, y, lo, hi, want float64) float64 {
+	if hi <= lo {
+		return y
+	}
+	return min(max(x+(y-x)*(want-lo)/(hi-lo), x), y)
+}
+
+func heuristic(x float64) value.Estimate { return value.Estimate{Value: x, Error: math.NaN()} }
+
+// Rank implements quantile.Algebra.
+func (a *algebra) Rank(c *cell, x, _ float64) value.Estimate {
+	s := a.settled(c)
+	switch {
+	case s.n == 0:
+		return value.Estimate{None: true}
+	case x < s.min:
+		return heuristic(0)
+	case x >= s.max || x != x:
+		return heuristic(1)
+	}
+	point, at, sum := s.min, 0.0, 0.0
+	for _, c := range s.centroids {
+		middle := sum + float64(c.weight)/2
+		if x < c.mean {
+			return heuristic(between(at, middle, point, c.mean, x) / float64(s.n))
+		}
+		point, at = c.mean, middle
+		sum += float64(c.weight)
+	}
+	return heuristic(between(at, sum, point, s.max, x) / float64(s.n))
+}
+
+// Register registers tdigest_quantile, tdigest_agg and tdigest_union.
+func Register(r *agg.Registry, fs *value.Families) {
+	quantile.Family[cell]{
+		Prefix: "tdigest", ErrorKind: agg.Heuristic, Version: codecV1,
+		Parameter: agg.Parameter{
+			Name: "compression", Default: 100, Min: 10, Max: 10000,
+			Meaning: "the number of centroids, about",
+		},
+		Descriptor: agg.Descriptor{
+			Family: "tdigest", StreamModel: agg.CashRegister, MergeAlgebra: agg.MergeableSummary,
+			Guarantee:    "none: a heuristic that is often good at both ends, and can be arbitrarily wrong",
+			Confidence:   "none: values have no limits",
+			Citation:     "Dunning, Ertl: Computing extremely accurate quantiles using t-digests, 2019",
+			Memory:       "72 bytes a group; 16 bytes a centroid, about compression of them, and up to 32*compression bytes of fresh values",
+			PrivacyClass: agg.HoldsValues,
+		},
+		New: func(compression float64, _ agg.Config, _ string) quantile.Algebra[cell] {
+			return newAlgebra(compression)
+		},
+		Group: func(compression float64, n int64) int64 {
+			return min(8*int64(4*compression), 12*n) + min(16*int64(compression), 16*n)
+		},
+	}.Register(r, fs)
+}

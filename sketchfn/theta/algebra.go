@@ -1,0 +1,60 @@
+package theta
+
+import (
+	"github.com/tallydb/tallydb/sketchfn/cells"
+	"github.com/tallydb/tallydb/sketchfn/statecodec"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+const codecV1 byte = 1
+
+// algebra is cells.Algebra for samples of at most k hashes.
+type algebra struct{ shape }
+
+var _ cells.Algebra[cell] = algebra{}
+
+// Add implements cells.Algebra.
+func (a algebra) Add(c *cell, _ []*types.Vector, _ int, hash uint64) error {
+	if h := max(hash>>1, 1); h < c.theta() {
+		a.insert(c, h)
+	}
+	return nil
+}
+
+// Merge implements cells.Algebra.
+func (a algebra) Merge(dst, src *cell) error {
+	a.add(dst, a.sample(src))
+	return nil
+}
+
+// Append implements cells.Algebra.
+func (a algebra) Append(dst []byte, c *cell) []byte { return a.sample(c).append(dst) }
+
+// Read implements cells.Algebra.
+func (a algebra) Read(r *statecodec.Reader) cell {
+	in := Sample{Theta: r.Word()}
+	if in.Theta == 0 || in.Theta > maxTheta {
+		r.Fail()
+	}
+	n := int(r.Uvarint(uint64(a.k)))
+	if n > len(r.Rest())/8 {
+		r.Fail()
+		return cell{}
+	}
+	last := uint64(0)
+	for range n {
+		h := r.Word()
+		if h <= last || h >= in.Theta {
+			r.Fail()
+			return cell{}
+		}
+		in.Hashes = append(in.Hashes, h)
+		last = h
+	}
+	var c cell
+	a.add(&c, in)
+	return c
+}
+
+// Bytes implements cells.Algebra.
+func (a algebra) Bytes(c *cell) int64 { return c.set.Bytes() }

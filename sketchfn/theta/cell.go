@@ -1,0 +1,59 @@
+package theta
+
+import (
+	"github.com/tallydb/tallydb/sketchfn/hashset"
+	"github.com/tallydb/tallydb/sketchfn/selection"
+)
+
+// maxTheta is the theta of a set whose hashes are all kept. Hashes have 63 bits.
+const maxTheta = 1<<63 - 1
+
+// cell is the state of a group: hashes below theta.
+type cell struct {
+	cut uint64 // maxTheta - theta, so that the zero cell is empty
+	set hashset.Set
+}
+
+func (c *cell) theta() uint64 { return maxTheta - c.cut }
+
+// shape is what follows from k.
+type shape struct {
+	k     int
+	limit int // hashes that a cell has before it is trimmed
+}
+
+func newShape(k int) shape { return shape{k: k, limit: hashset.Places(k+1) / 4 * 3} }
+
+// insert adds a hash below theta.
+func (s shape) insert(c *cell, h uint64) {
+	if c.set.Insert(h) && c.set.Len() >= s.limit && c.set.Len() > s.k {
+		s.trim(c)
+	}
+}
+
+// trim keeps the k smallest hashes of a cell that has more, and makes the next
+// one theta.
+func (s shape) trim(c *cell) {
+	all := c.set.Append(make([]uint64, 0, c.set.Len()))
+	theta := selection.Nth(all, s.k)
+	c.cut, c.set = maxTheta-theta, hashset.Of(all[:s.k]) // Nth leaves the smaller ones before it
+}
+
+// sample returns the sorted hashes and theta with no more than k of them.
+func (s shape) sample(c *cell) Sample {
+	return Sample{Theta: c.theta(), Hashes: c.set.Sorted()}.trim(s.k)
+}
+
+// add folds hashes of a sample into a cell.
+func (s shape) add(c *cell, in Sample) {
+	if in.Theta < c.theta() {
+		c.cut = maxTheta - in.Theta
+		c.set = hashset.Of(Sample{Hashes: c.set.Sorted()}.below(in.Theta))
+	}
+	for _, h := range in.Hashes {
+		if h >= c.theta() {
+			break // they are sorted
+		}
+		s.insert(c, h)
+	}
+}
