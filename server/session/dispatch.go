@@ -57,9 +57,6 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 // setStatement runs SET.
 func (s *Session) setStatement(x *ast.SetStmt, out *sink) error {
 	name := strings.ToLower(x.Name)
-	if s.txn.open() && x.Scope != ast.ScopeLocal {
-		s.settings.remember(name)
-	}
 	if x.Default {
 		if err := s.settings.reset(name); err != nil {
 			return err

@@ -190,8 +190,16 @@ func intervalDuration(s string) (time.Duration, error) {
 type settings struct {
 	values  map[string]string
 	local   map[string]string // values before SET LOCAL, to restore at the end of the transaction
-	before  map[string]string // values before SET in a transaction, to restore if it is rolled back
+	undo    []changedSetting  // of the transaction, in the order of the changes
+	inBlock bool              // changes are remembered
 	changed []string          // reported settings that changed and were not yet told
+}
+
+// changedSetting is what a change replaced.
+type changedSetting struct {
+	name            string
+	value, local    string
+	existed, wasSet bool // in values; in local
 }
 
 func newSettings(user string) *settings {
@@ -225,54 +233,84 @@ func (s *settings) set(name, value string) error {
 			return err
 		}
 	}
-	if s.values[name] != value && d.report {
+	s.remember(name)
+	delete(s.local, name) // what is set for the session stays after the transaction
+	s.assign(name, value)
+	return nil
+}
+
+// assign gives a setting a value that was checked.
+func (s *settings) assign(name, value string) {
+	if s.values[name] != value && known[name].report {
 		s.changed = append(s.changed, name)
 	}
 	s.values[name] = value
-	return nil
 }
 
 // setLocal changes a setting until the transaction ends.
 func (s *settings) setLocal(name, value string) error {
 	name = strings.ToLower(name)
-	old, had := s.values[name]
+	before, existed := s.values[name]
+	if old, ok := s.local[name]; ok {
+		before, existed = old, true
+	}
 	if err := s.set(name, value); err != nil {
 		return err
 	}
 	if s.local == nil {
 		s.local = map[string]string{}
 	}
-	if _, ok := s.local[name]; !ok && had {
-		s.local[name] = old
+	if existed {
+		s.local[name] = before
 	}
 	return nil
 }
 
 // remember keeps a setting's value for a transaction that may be rolled back.
 func (s *settings) remember(name string) {
-	if s.before == nil {
-		s.before = map[string]string{}
+	if !s.inBlock {
+		return
 	}
-	if _, ok := s.before[name]; !ok {
-		if old, had := s.values[name]; had {
-			s.before[name] = old
-		}
-	}
+	c := changedSetting{name: name}
+	c.value, c.existed = s.values[name]
+	c.local, c.wasSet = s.local[name]
+	s.undo = append(s.undo, c)
 }
 
-// endTransaction undoes SET LOCAL, and SET if the transaction is rolled back.
-func (s *settings) endTransaction(rolledBack bool) {
-	if rolledBack {
-		for name, value := range s.before {
-			_ = s.set(name, value) // it was valid before
+// mark returns what rollbackTo goes back to.
+func (s *settings) mark() int { return len(s.undo) }
+
+// rollbackTo undoes the changes since a mark.
+func (s *settings) rollbackTo(mark int) {
+	for _, c := range slices.Backward(s.undo[mark:]) {
+		if c.existed {
+			s.assign(c.name, c.value)
+		} else {
+			delete(s.values, c.name)
+		}
+		if c.wasSet {
+			s.local[c.name] = c.local
+		} else {
+			delete(s.local, c.name)
 		}
 	}
-	s.before = nil
+	s.undo = s.undo[:mark]
+}
+
+// beginTransaction makes changes undoable until endTransaction.
+func (s *settings) beginTransaction() { s.inBlock = true }
+
+// endTransaction undoes SET LOCAL, and every change if the transaction is rolled back.
+func (s *settings) endTransaction(rolledBack bool) {
+	if rolledBack {
+		s.rollbackTo(0)
+	}
+	s.inBlock, s.undo = false, nil
 	for name, value := range s.local {
-		_ = s.set(name, value) // it was valid before
+		s.assign(name, value)
 	}
 	s.local = nil
-	_ = s.set("transaction_read_only", s.values["default_transaction_read_only"])
+	s.assign("transaction_read_only", s.values["default_transaction_read_only"])
 }
 
 // reset returns a setting, or all with an empty name, to its initial value.
@@ -282,6 +320,7 @@ func (s *settings) reset(name string) error {
 		d, ok := known[name]
 		if !ok {
 			if strings.Contains(name, ".") {
+				s.remember(name)
 				delete(s.values, name)
 				return nil
 			}

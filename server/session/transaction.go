@@ -31,6 +31,8 @@ type transaction struct {
 	appenders map[id.Relation]*ingest.Appender
 	order     []*ingest.Appender
 	ddl       []string // done inside the block, and not undone by ROLLBACK
+
+	savepoints []savepoint
 }
 
 func (t *transaction) open() bool   { return t.status != 0 }
@@ -193,8 +195,7 @@ func (s *Session) transactionStatement(ctx context.Context, t *ast.Transaction, 
 	case ast.Rollback:
 		return s.endBlock(ctx, t, out, "ROLLBACK")
 	default:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "savepoints are not supported").
-			WithHint("Commit in smaller transactions.").At(t.Position())
+		return s.savepointStatement(t, out)
 	}
 }
 
@@ -210,6 +211,7 @@ func (s *Session) begin(t *ast.Transaction, out *sink) error {
 		return out.complete("%s", tag)
 	}
 	s.txn = transaction{status: 'T', began: s.now()}
+	s.settings.beginTransaction()
 	if err := s.applyModes(t.Modes); err != nil {
 		return err
 	}
@@ -242,7 +244,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 		err = s.commit(ctx, out)
 	} else {
 		tag = "ROLLBACK"
-		err = s.warnAboutDDL(out)
+		err = s.warnAboutDDL(out, s.txn.ddl)
 		s.txn.rollback()
 	}
 	s.settings.endTransaction(tag == "ROLLBACK")
@@ -251,15 +253,16 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 	}
 	if t.Chain {
 		s.txn = transaction{status: 'T', began: s.now()}
+		s.settings.beginTransaction()
 	}
 	return out.complete("%s", tag)
 }
 
 // warnAboutDDL says what a rollback does not undo.
-func (s *Session) warnAboutDDL(out *sink) error {
-	if len(s.txn.ddl) == 0 {
+func (s *Session) warnAboutDDL(out *sink, ddl []string) error {
+	if len(ddl) == 0 {
 		return nil
 	}
 	return out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "data definition is not undone by ROLLBACK").
-		WithDetail("Stays in effect: %s.", strings.Join(s.txn.ddl, ", ")))
+		WithDetail("Stays in effect: %s.", strings.Join(ddl, ", ")))
 }

@@ -44,6 +44,7 @@ const (
 	InvalidSQLStatementName      Code = "26000"
 	DependentObjectsStillExist   Code = "2BP01"
 	InvalidCursorName            Code = "34000"
+	InvalidSavepoint             Code = "3B001"
 	InvalidCatalogName           Code = "3D000"
 	InvalidSchemaName            Code = "3F000"
 	SyntaxError                  Code = "42601"

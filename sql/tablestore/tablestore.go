@@ -64,6 +64,7 @@ type Tx struct {
 	store   *Store
 	batch   *kv.Batch // nil until the first write
 	writing bool
+	undo    undoLog
 }
 
 var _ exec.Tables = (*Tx)(nil)
@@ -98,7 +99,7 @@ func (t *Tx) Rollback() {
 }
 
 func (t *Tx) end() {
-	t.batch, t.writing = nil, false
+	t.batch, t.writing, t.undo = nil, false, undoLog{}
 	t.store.write.Unlock()
 }
 
@@ -197,7 +198,7 @@ func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batc
 			return err
 		}
 	}
-	return t.batch.Set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
+	return t.set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
 // put writes one row under an identity, and its primary key.
@@ -211,11 +212,11 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", table.Name+"_pkey").
 				WithDetail("%s already exists.", keyText(table, rows, i))
 		}
-		if err := t.batch.Set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
+		if err := t.set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
 			return err
 		}
 	}
-	return t.batch.Set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
+	return t.set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
 }
 
 // primaryKey returns the index key of a row, nil without a primary key.
@@ -254,11 +255,11 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 		return fmt.Errorf("table %s: %w", table.Name, err)
 	}
 	if pk := t.primaryKey(table, old, 0); pk != nil {
-		if err := t.batch.Delete(pk); err != nil {
+		if err := t.delete(pk); err != nil {
 			return err
 		}
 	}
-	return t.batch.Delete(key)
+	return t.delete(key)
 }
 
 // Update implements exec.Tables.
