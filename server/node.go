@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,6 +44,18 @@ type Config struct {
 	SegmentBytes    int64 // of the log; default 64 MiB
 	TickEvery       time.Duration
 	ScribbleRows    bool // for tests, see stream.Config
+
+	Access Access
+}
+
+// Access is who may connect, and how.
+type Access struct {
+	MaxConnections int // default 1,000
+	// RequirePassword asks clients of this machine for a password too.
+	RequirePassword bool
+	// TLS is offered if it is set; RequireTLS wants it of clients of other machines.
+	TLS        *tls.Config
+	RequireTLS bool
 }
 
 // Node is a running server without its listeners.
@@ -126,7 +139,8 @@ func (n *Node) newEngine() *session.Engine {
 	sketchfn.Register(registry)
 	e := &session.Engine{
 		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
-		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
+		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Started: n.cfg.Now(),
+		RequirePassword: n.cfg.Access.RequirePassword, RequireTLS: n.cfg.Access.RequireTLS,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}
 	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {

@@ -21,9 +21,13 @@ type slow struct {
 }
 
 func (s *slow) Open(context.Context, pgwire.Startup) (pgwire.Session, error) { return s, nil }
-func (s *slow) Parameters() [][2]string                                      { return nil }
-func (s *slow) TransactionStatus() byte                                      { return 'I' }
-func (s *slow) Close()                                                       {}
+func (s *slow) Notifications() []pgwire.Notification                         { return nil }
+func (s *slow) Credentials(context.Context, pgwire.Startup) (*pgwire.Credentials, error) {
+	return nil, nil
+}
+func (s *slow) Parameters() [][2]string { return nil }
+func (s *slow) TransactionStatus() byte { return 'I' }
+func (s *slow) Close()                  {}
 
 func (s *slow) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
 	s.started <- struct{}{}

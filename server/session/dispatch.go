@@ -44,7 +44,9 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
 		return s.preparedStatement(ctx, stmt, out)
 	case *ast.DeclareCursor, *ast.Fetch, *ast.CloseCursor:
-		return s.cursorStatement(ctx, stmt, out)
+		return s.cursorStatement(ctx, stmt, params, out)
+	case *ast.Listen, *ast.Notify, *ast.Unlisten:
+		return s.notifyStatement(stmt, out)
 	case *ast.Vacuum:
 		if x.AnalyzeOnly {
 			return out.complete("ANALYZE")
@@ -169,7 +171,8 @@ func (s *Session) discard(x *ast.Discard, out *sink) error {
 		if s.txn.open() {
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
-		s.closePortals()
+		s.closeAll()
+		s.unlistenAll()
 		s.prepared = map[string]*prepared{}
 		if err := s.settings.reset(""); err != nil {
 			return err

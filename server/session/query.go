@@ -94,27 +94,13 @@ func (r *running) close() error {
 // columns are those that the client sees.
 func (r *running) columns() []types.Column { return r.query.Output }
 
-// send sends at most limit rows (0: all) and reports whether there are more. The
-// coverage is judged before the first row and at the end, so that nothing
-// partial leaves unlabelled (L-7).
+// send sends at most limit rows (0: all) and reports whether there are more.
 func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, err error) {
 	sent := 0
 	for {
-		if r.batch == nil || r.next == r.batch.Rows {
-			if r.batch, err = r.rows.Next(ctx); err != nil {
-				return false, err
-			}
-			r.next = 0
-			if r.batch == nil {
-				r.done = true
-				return false, r.judge(out)
-			}
-			var labelled bool
-			r.batch, labelled = r.label(r.batch)
-			r.labelled = r.labelled || labelled
-			if err := r.judge(out); err != nil {
-				return false, err
-			}
+		ok, err := r.fill(ctx, out)
+		if !ok || err != nil {
+			return false, err
 		}
 		n := r.batch.Rows - r.next
 		if limit > 0 {
@@ -128,6 +114,29 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 			return true, nil
 		}
 	}
+}
+
+// fill makes sure that there are rows to send; false at the end. The coverage is
+// judged before the first row and at the end, so that nothing partial leaves
+// unlabelled (L-7).
+func (r *running) fill(ctx context.Context, out *sink) (ok bool, err error) {
+	for r.batch == nil || r.next == r.batch.Rows {
+		if r.batch, err = r.rows.Next(ctx); err != nil {
+			return false, err
+		}
+		r.next = 0
+		if r.batch == nil {
+			r.done = true
+			return false, r.judge(out)
+		}
+		var labelled bool
+		r.batch, labelled = r.label(r.batch)
+		r.labelled = r.labelled || labelled
+		if err := r.judge(out); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // label makes rows that no event stands behind, such as those an outer join

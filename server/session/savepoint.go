@@ -19,6 +19,8 @@ type savepoint struct {
 	streams  []ingest.Mark
 	settings int
 	ddl      int
+	listens  int
+	sent     int
 	portals  map[string]*portal
 }
 
@@ -55,6 +57,7 @@ func (s *Session) setSavepoint(t *ast.Transaction) error {
 			WithHint("Release savepoints that are no longer needed.").At(t.Position())
 	}
 	p := savepoint{name: t.Name, tables: s.tx().Savepoint(), settings: s.settings.mark(), ddl: len(s.txn.ddl)}
+	p.listens, p.sent = len(s.txn.messages.listens), len(s.txn.messages.sent)
 	for _, a := range s.txn.order {
 		p.streams = append(p.streams, a.Mark())
 	}
@@ -104,6 +107,8 @@ func (s *Session) rollbackTo(t *ast.Transaction, out *sink) error {
 		}
 	}
 	s.txn.order = s.txn.order[:len(p.streams)]
+	m := &s.txn.messages
+	m.listens, m.sent = m.listens[:p.listens], m.sent[:p.sent]
 	s.settings.rollbackTo(p.settings)
 	s.txn.status = 'T'
 	return s.warnAboutDDL(out, s.txn.ddl[p.ddl:])

@@ -23,15 +23,24 @@ type Session struct {
 	settings *settings
 	prepared map[string]*prepared
 	portals  map[string]*portal
+	kept     int64 // bytes of rows that cursors keep
 	txn      transaction
+
+	listening map[string]bool // channels
+	mailbox   *mailbox
+	activity  activity
 }
 
 var _ pgwire.Session = (*Session)(nil)
 
 func newSession(e *Engine, t *Tenant, s pgwire.Startup) *Session {
+	now := e.Now()
 	return &Session{
 		engine: e, tenant: t, startup: s, settings: newSettings(s.User),
-		prepared: map[string]*prepared{}, portals: map[string]*portal{},
+		prepared: map[string]*prepared{}, portals: map[string]*portal{}, mailbox: &mailbox{client: s.Client},
+		activity: activity{a: Activity{
+			Database: t.Database.Name, User: s.User, RemoteAddr: s.RemoteAddr, Encryption: s.Encryption, ProcessID: s.ProcessID, State: "idle", BackendStart: now, StateChange: now,
+		}},
 	}
 }
 
@@ -63,6 +72,7 @@ func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
 // Parameters implements pgwire.Session.
 func (s *Session) Parameters() [][2]string {
 	s.settings.changed = nil
+	s.showApplication()
 	var out [][2]string
 	for _, n := range s.settings.names() {
 		if known[n].report {
@@ -75,6 +85,9 @@ func (s *Session) Parameters() [][2]string {
 // reportChanges tells the client of settings that changed.
 func (s *Session) reportChanges(w *pgwire.Writer) {
 	for _, n := range s.settings.changed {
+		if n == "application_name" {
+			s.showApplication()
+		}
 		w.Parameter(shownName(n), s.settings.values[n])
 	}
 	s.settings.changed = nil
@@ -82,8 +95,10 @@ func (s *Session) reportChanges(w *pgwire.Writer) {
 
 // Close implements pgwire.Session.
 func (s *Session) Close() {
-	s.closePortals()
+	s.closeAll()
 	s.txn.rollback()
+	s.unlistenAll()
+	s.engine.directory.remove(s)
 }
 
 // snapshot returns the database's relations as they are now.
@@ -120,7 +135,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(),
+		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(), Sessions: s,
 	}
 }
 
@@ -176,6 +191,8 @@ func clientError(ctx context.Context, err error) error {
 
 // Query implements pgwire.Session.
 func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
+	s.busy(sql)
+	defer s.idle()
 	statements, err := parse.Parse(sql)
 	if err != nil {
 		s.txn.fail()

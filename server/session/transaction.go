@@ -33,6 +33,7 @@ type transaction struct {
 	ddl       []string // done inside the block, and not undone by ROLLBACK
 
 	savepoints []savepoint
+	messages   messages
 }
 
 func (t *transaction) open() bool   { return t.status != 0 }
@@ -69,6 +70,7 @@ func (s *Session) Sync(context.Context, bool) error {
 	if !s.txn.open() {
 		s.closePortals()
 	}
+	s.idle()
 	return nil
 }
 
@@ -144,6 +146,10 @@ func (s *Session) abandonStatement() {
 func (s *Session) commit(ctx context.Context, out *sink) error {
 	t := s.txn
 	s.txn = transaction{}
+	if err := s.tenant.channels.room(t.messages.sent); err != nil {
+		t.rollback()
+		return err
+	}
 	wait := make(chan struct{})
 	stop := time.AfterFunc(applyWait, func() { close(wait) })
 	defer stop.Stop()
@@ -158,6 +164,7 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	if err != nil {
 		return err
 	}
+	s.deliver(t.messages)
 	for i, a := range t.order {
 		if err := noticeOutcome(out, a.Stream(), results[i]); err != nil {
 			return err
@@ -238,11 +245,16 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 		}
 		return out.complete("%s", tag)
 	}
-	s.closePortals()
 	var err error
 	if tag == "COMMIT" && !s.txn.failed() {
+		if err = s.holdCursors(ctx, out); err != nil {
+			s.abandonBlock()
+			return err
+		}
+		s.closePortals()
 		err = s.commit(ctx, out)
 	} else {
+		s.closePortals()
 		tag = "ROLLBACK"
 		err = s.warnAboutDDL(out, s.txn.ddl)
 		s.txn.rollback()
@@ -256,6 +268,13 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 		s.settings.beginTransaction()
 	}
 	return out.complete("%s", tag)
+}
+
+// abandonBlock rolls back a block whose COMMIT failed before anything was durable.
+func (s *Session) abandonBlock() {
+	s.closePortals()
+	s.txn.rollback()
+	s.settings.endTransaction(true)
 }
 
 // warnAboutDDL says what a rollback does not undo.

@@ -21,6 +21,10 @@ type Config struct {
 	User      string
 	Settings  func() []Setting
 	Activity  func() []Activity
+	Roles     func() []Role
+	Cursors   func() []Cursor
+	Prepared  func() []Prepared
+	Listening func() []string
 	Runtime   Runtime
 	// View binds a continuous view, for what its columns guarantee.
 	View func(view *catalog.Relation) (*bind.ViewPlan, error)

@@ -41,6 +41,8 @@ const (
 	NoActiveSQLTransaction       Code = "25P01"
 	InFailedSQLTransaction       Code = "25P02"
 	ReadOnlySQLTransaction       Code = "25006"
+	InvalidAuthorization         Code = "28000"
+	InvalidPassword              Code = "28P01"
 	InvalidSQLStatementName      Code = "26000"
 	DependentObjectsStillExist   Code = "2BP01"
 	InvalidCursorName            Code = "34000"
