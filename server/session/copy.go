@@ -341,7 +341,9 @@ func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
 			return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", c.Name, l.rel.Name)
 		}
 	}
-	return l.s.tx().Insert(ctx, l.rel, b)
+	tx := l.s.tx()
+	tx.LockTimeout = l.s.settings.duration("lock_timeout")
+	return tx.Insert(ctx, l.rel, b)
 }
 
 // readCopyOptions reads and checks the options of a COPY of these columns.

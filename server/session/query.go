@@ -74,6 +74,10 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		}
 		return nil
 	}
+	if err := s.lockTables(ctx, q.Root); err != nil {
+		st.Close()
+		return nil, err
+	}
 	if measured {
 		env.Clock = s.engine.Now
 	}
@@ -83,6 +87,22 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		return nil, err
 	}
 	return &running{query: q, rows: rows, statement: st, settings: settings}, nil
+}
+
+// lockTables keeps other writers of tables away before a statement reads what it
+// computes its writes from.
+func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
+	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
+		tx := s.tx()
+		tx.LockTimeout = s.settings.duration("lock_timeout")
+		return tx.Lock(ctx)
+	}
+	for _, c := range n.Children() {
+		if err := s.lockTables(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // close ends the query.

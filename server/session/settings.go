@@ -43,7 +43,7 @@ var known = withAccepted(map[string]setting{
 	"integer_datetimes":                   {initial: "on", about: "Always on.", readOnly: true, report: true},
 	"intervalstyle":                       {initial: "postgres", about: "Display format of intervals; postgres.", report: true, check: oneOf("IntervalStyle", "postgres")},
 	"is_superuser":                        {initial: "on", about: "Whether the user is a superuser.", readOnly: true, report: true},
-	"lock_timeout":                        {initial: "0", about: "Accepted."},
+	"lock_timeout":                        {initial: "0", about: "Longest wait for another transaction that writes to tables; 0 is unlimited.", check: duration("lock_timeout")},
 	"max_identifier_length":               {initial: "63", about: "Maximum length of a name.", readOnly: true},
 	"max_index_keys":                      {initial: "32", about: "Maximum number of index keys.", readOnly: true},
 	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},

@@ -12,7 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"time"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -29,11 +29,13 @@ import (
 type Store struct {
 	kv     *kv.Store
 	tenant id.Tenant
-	write  sync.Mutex // held by the transaction that writes
+	write  chan struct{} // full while a transaction writes
 }
 
 // New returns the tables of a tenant.
-func New(store *kv.Store, tenant id.Tenant) *Store { return &Store{kv: store, tenant: tenant} }
+func New(store *kv.Store, tenant id.Tenant) *Store {
+	return &Store{kv: store, tenant: tenant, write: make(chan struct{}, 1)}
+}
 
 // Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
 // or 'k' and the encoded primary key.
@@ -65,6 +67,10 @@ type Tx struct {
 	batch   *kv.Batch // nil until the first write
 	writing bool
 	undo    undoLog
+
+	// LockTimeout is the longest wait for another transaction that writes; 0 is
+	// unlimited.
+	LockTimeout time.Duration
 }
 
 var _ exec.Tables = (*Tx)(nil)
@@ -72,13 +78,30 @@ var _ exec.Tables = (*Tx)(nil)
 // Begin starts a transaction.
 func (s *Store) Begin() *Tx { return &Tx{store: s} }
 
-// begin takes the write lock on the first write.
-func (t *Tx) begin() {
-	if !t.writing {
-		t.store.write.Lock()
-		t.writing = true
-		t.batch = t.store.kv.NewIndexedBatch()
+// Lock waits until no other transaction writes, and keeps others from it until
+// the end of this one. A statement that computes what it writes from what it reads
+// calls it before it reads, so that no update is lost; the first write calls it
+// otherwise. It fails with 55P03 after LockTimeout, or when ctx ends.
+func (t *Tx) Lock(ctx context.Context) error {
+	if t.writing {
+		return nil
 	}
+	var timeout <-chan time.Time
+	if t.LockTimeout > 0 {
+		timer := time.NewTimer(t.LockTimeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case t.store.write <- struct{}{}:
+	case <-timeout:
+		return sqlerr.New(sqlerr.LockNotAvailable, "canceling statement due to lock timeout")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	t.writing = true
+	t.batch = t.store.kv.NewIndexedBatch()
+	return nil
 }
 
 // Commit makes the transaction's writes durable.
@@ -100,7 +123,7 @@ func (t *Tx) Rollback() {
 
 func (t *Tx) end() {
 	t.batch, t.writing, t.undo = nil, false, undoLog{}
-	t.store.write.Unlock()
+	<-t.store.write
 }
 
 func (t *Tx) scan(from, to []byte, fn func(key, value []byte) error) error {
@@ -186,8 +209,10 @@ func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
 }
 
 // Insert implements exec.Tables.
-func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) error {
-	t.begin()
+func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
 	last, err := t.lastRow(table)
 	if err != nil {
 		return err
@@ -276,8 +301,10 @@ func (t *Tx) Update(ctx context.Context, table *catalog.Relation, ids *types.Vec
 }
 
 // Delete implements exec.Tables.
-func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vector) error {
-	t.begin()
+func (t *Tx) Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
 	for _, row := range ids.Ints {
 		if err := t.remove(table, row); err != nil {
 			return err
