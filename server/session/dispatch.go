@@ -26,10 +26,7 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Transaction:
 		return s.transactionStatement(ctx, x, out)
 	case *ast.SetTransaction:
-		if err := s.applyModes(x.Modes); err != nil {
-			return err
-		}
-		return out.complete("SET")
+		return s.setTransaction(x, out)
 	case *ast.SetStmt:
 		return s.setStatement(x, out)
 	case *ast.Reset:
@@ -54,6 +51,26 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 		return out.complete("VACUUM")
 	}
 	return s.definition(ctx, stmt, out)
+}
+
+// setTransaction runs SET TRANSACTION and SET SESSION CHARACTERISTICS.
+func (s *Session) setTransaction(x *ast.SetTransaction, out *sink) error {
+	prefix := "transaction"
+	switch {
+	case x.Session:
+		prefix = "default_transaction"
+	case x.Modes.Snapshot != "":
+		return sqlerr.New(sqlerr.FeatureNotSupported, "snapshots of other transactions are not supported").At(x.Position())
+	case !s.txn.open():
+		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")); err != nil {
+			return err
+		}
+		return out.complete("SET")
+	}
+	if err := s.setModes(prefix, x.Modes); err != nil {
+		return err
+	}
+	return out.complete("SET")
 }
 
 // setStatement runs SET.

@@ -34,7 +34,7 @@ var known = withAccepted(map[string]setting{
 	"bytea_output":                        {initial: "hex", about: "Output format of bytea.", check: oneOf("bytea_output", "hex")},
 	"datestyle":                           {initial: "ISO, MDY", about: "Display format of dates; ISO.", report: true, check: dateStyle},
 	"default_transaction_read_only":       {initial: "off", about: "Whether new transactions are read-only.", report: true, check: boolean("default_transaction_read_only")},
-	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut."},
+	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("default_transaction_isolation")},
 	"envelope":                            {initial: "on", about: "Whether SELECT * shows _status, _coverage, _error and _staleness_ms.", check: boolean("envelope")},
 	"confidence":                          {initial: "0.95", about: "Confidence of the bounds of approximate values.", check: fraction("confidence")},
 	"extra_float_digits":                  {initial: "1", about: "Accepted; floats are shown in shortest exact form."},
@@ -59,7 +59,7 @@ var known = withAccepted(map[string]setting{
 	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: duration("statement_timeout")},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
-	"transaction_isolation":               {initial: "read committed", about: "Accepted."},
+	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
 })
 
@@ -89,6 +89,10 @@ func oneOf(name string, allowed ...string) func(string) (string, error) {
 		}
 		return "", invalidSetting(name, v, allowed...)
 	}
+}
+
+func isolation(name string) func(string) (string, error) {
+	return oneOf(name, "serializable", "repeatable read", "read committed", "read uncommitted")
 }
 
 func boolean(name string) func(string) (string, error) {
@@ -245,6 +249,9 @@ func (s *settings) assign(name, value string) {
 		s.changed = append(s.changed, name)
 	}
 	s.values[name] = value
+	if mode, ok := strings.CutPrefix(name, "default_"); ok && strings.HasPrefix(mode, "transaction_") && !s.inBlock {
+		s.values[mode] = value // the next statement is a transaction
+	}
 }
 
 // setLocal changes a setting until the transaction ends.
@@ -310,7 +317,14 @@ func (s *settings) endTransaction(rolledBack bool) {
 		s.assign(name, value)
 	}
 	s.local = nil
-	s.assign("transaction_read_only", s.values["default_transaction_read_only"])
+	s.beginModes()
+}
+
+// beginModes gives the next transaction the modes that the session has for it.
+func (s *settings) beginModes() {
+	for _, mode := range []string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"} {
+		s.assign(mode, s.values["default_"+mode])
+	}
 }
 
 // reset returns a setting, or all with an empty name, to its initial value.
@@ -329,7 +343,7 @@ func (s *settings) reset(name string) error {
 		return s.set(name, d.initial)
 	}
 	for n, d := range known {
-		if !d.readOnly && n != "transaction_read_only" {
+		if !d.readOnly && !strings.HasPrefix(n, "transaction_") {
 			if err := s.set(n, d.initial); err != nil {
 				return fmt.Errorf("reset %s: %w", n, err)
 			}

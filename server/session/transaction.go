@@ -219,20 +219,28 @@ func (s *Session) begin(t *ast.Transaction, out *sink) error {
 	}
 	s.txn = transaction{status: 'T', began: s.now()}
 	s.settings.beginTransaction()
-	if err := s.applyModes(t.Modes); err != nil {
+	if err := s.setModes("transaction", t.Modes); err != nil {
 		return err
 	}
 	return out.complete("%s", tag)
 }
 
-// applyModes takes the modes of BEGIN and SET TRANSACTION. Isolation levels are
-// accepted: every statement reads at its own cut.
-func (s *Session) applyModes(m ast.TransactionModes) error {
-	switch m.ReadOnly {
-	case ast.Yes:
-		return s.settings.set("transaction_read_only", "on")
-	case ast.No:
-		return s.settings.set("transaction_read_only", "off")
+// setModes takes the modes of a transaction (prefix "transaction") or of the
+// transactions to come ("default_transaction"). Isolation levels are accepted:
+// every statement reads at its own cut.
+func (s *Session) setModes(prefix string, m ast.TransactionModes) error {
+	if m.Isolation != "" {
+		if err := s.settings.set(prefix+"_isolation", strings.ToLower(string(m.Isolation))); err != nil {
+			return err
+		}
+	}
+	for name, choice := range map[string]ast.Choice{"_read_only": m.ReadOnly, "_deferrable": m.Deferrable} {
+		if choice == ast.Unset {
+			continue
+		}
+		if err := s.settings.set(prefix+name, map[ast.Choice]string{ast.Yes: "on", ast.No: "off"}[choice]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
