@@ -215,7 +215,7 @@ func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out *sink) error {
 		out.formats = p.formats
 	}
 	if !x.Move {
-		if err := out.begin(p.prepared.query.Output); err != nil {
+		if err := out.begin(p.prepared.query.Output, p.prepared.query.Origins); err != nil {
 			return err
 		}
 	}

@@ -136,14 +136,23 @@ func (s *Session) DescribeStatement(_ context.Context, name string) ([]types.OID
 		oids[i] = t.OID
 	}
 	cols, err := s.resultColumns(p)
-	return oids, describe(cols, nil), err
+	return oids, describe(cols, origins(p.query), nil), err
 }
 
-func describe(cols []types.Column, formats []pgwire.Format) []pgwire.Column {
+func describe(cols []types.Column, from []plan.Origin, formats []pgwire.Format) []pgwire.Column {
 	if cols == nil {
 		return nil
 	}
-	return wireColumns(cols, formats)
+	return wireColumns(cols, from, formats)
+}
+
+// origins are where the columns of a statement's result come from, as far as that
+// is known.
+func origins(q *plan.Query) []plan.Origin {
+	if q == nil {
+		return nil
+	}
+	return q.Origins
 }
 
 // resultColumns returns the columns of a statement's result, nil if it has none.
@@ -285,7 +294,7 @@ func (s *Session) DescribePortal(_ context.Context, name string) ([]pgwire.Colum
 		return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", name)
 	}
 	cols, err := s.resultColumns(p.prepared)
-	return describe(cols, p.formats), err
+	return describe(cols, origins(p.prepared.query), p.formats), err
 }
 
 // Execute implements pgwire.Session.
@@ -347,7 +356,7 @@ func (s *Session) advance(ctx context.Context, p *portal, maxRows int, out *sink
 			return false, err
 		}
 	}
-	if err := out.begin(p.running.columns()); err != nil {
+	if err := out.begin(p.running.columns(), origins(p.running.query)); err != nil {
 		return false, err
 	}
 	return p.running.send(ctx, out, maxRows)

@@ -226,7 +226,7 @@ func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statemen
 		}
 	}
 	if len(r.columns()) > 0 || !modifies {
-		if err := out.begin(r.columns()); err != nil {
+		if err := out.begin(r.columns(), origins(r.query)); err != nil {
 			return err
 		}
 	}
