@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/tallydb/tallydb/server/servertest"
 )
 
@@ -42,13 +44,14 @@ func TestOrigins(t *testing.T) {
 		for _, mode := range []string{"simple", "extended"} {
 			var got []string
 			if mode == "simple" {
-				r, err := c.PgConn().Exec(t.Context(), sql).ReadAll()
+				rows, err := c.Query(t.Context(), sql, pgx.QueryExecModeSimpleProtocol)
 				if err != nil {
 					t.Fatalf("%s: %v", sql, err)
 				}
-				for _, f := range r[0].FieldDescriptions {
+				for _, f := range rows.FieldDescriptions() {
 					got = append(got, fmt.Sprintf("%s.%d", names[f.TableOID], f.TableAttributeNumber))
 				}
+				rows.Close()
 			} else {
 				d, err := c.Prepare(t.Context(), "", sql)
 				if err != nil {
