@@ -9,7 +9,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 . e2e/lib.sh
-all="psql access pgbench jdbc python odbc node fdw superset"
+all="psql access pgbench jdbc python odbc node postgres superset"
 record=
 [ "${1:-}" != --record ] || { record=1; shift; }
 parts=${*:-$all}
