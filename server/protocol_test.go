@@ -259,3 +259,31 @@ func TestTerminateWhileCopying(t *testing.T) {
 		return err == nil && slices.Equal(rows, []string{"0"})
 	})
 }
+
+// TestIdleTimeouts: a client that is silent too long is told so and cut off, in a
+// transaction and outside, and not before.
+func TestIdleTimeouts(t *testing.T) {
+	addr := startServer(t)
+	for _, c := range []struct{ set, code string }{
+		{"SET idle_session_timeout = '50ms'", "57P05"},
+		{"SET idle_in_transaction_session_timeout = '50ms'; BEGIN", "25P03"},
+	} {
+		r := newRaw(t, addr)
+		r.query(c.set)
+		r.until('Z')
+		r.query("SELECT pg_sleep(0.1)") // a statement may take longer
+		if states := r.until('Z'); len(states) > 0 {
+			t.Errorf("%s: %v", c.set, states)
+		}
+		if code := r.closed(); code != c.code {
+			t.Errorf("%s: %q", c.set, code)
+		}
+	}
+	r := newRaw(t, addr) // no limit outside of transactions
+	r.query("SET idle_in_transaction_session_timeout = '1ms'")
+	r.until('Z')
+	r.query("SELECT pg_sleep(0.05)")
+	r.until('Z')
+	r.query("SELECT 1")
+	r.until('Z')
+}

@@ -37,6 +37,7 @@ type conn struct {
 	ending  bool                    // no further statement
 	waiting bool                    // for the next message
 	woken   bool                    // while it was waiting
+	limited bool                    // a deadline is set for the wait
 }
 
 // isGone reports whether an error only says that the client went away.
@@ -254,6 +255,11 @@ func (c *conn) next() (pgproto3.FrontendMessage, error) {
 			return nil, errShutdown
 		}
 		c.waiting = true
+		limit, tooLong := c.session.IdleLimit()
+		if limit > 0 {
+			_ = c.net.SetReadDeadline(time.Now().Add(limit))
+			c.limited = true
+		}
 		c.mu.Unlock()
 		c.notify() // what came while it did not wait
 		if err := c.flush(); err != nil {
@@ -267,6 +273,8 @@ func (c *conn) next() (pgproto3.FrontendMessage, error) {
 			return nil, errShutdown
 		case woken && isTimeout(err):
 			continue
+		case limit > 0 && isTimeout(err):
+			return nil, errClosing{tooLong}
 		}
 		return msg, err
 	}
@@ -277,7 +285,8 @@ func (c *conn) awake() (woken, ending bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	woken, c.waiting, c.woken = c.woken, false, false
-	if woken && !c.ending {
+	if (woken || c.limited) && !c.ending {
+		c.limited = false
 		_ = c.net.SetReadDeadline(time.Time{})
 	}
 	return woken, c.ending

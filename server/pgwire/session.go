@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"time"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -80,6 +81,9 @@ type Session interface {
 	Sync(ctx context.Context, failed bool) error
 	// TransactionStatus is 'I', 'T' or 'E'.
 	TransactionStatus() byte
+	// IdleLimit is how long the client may be silent now, and how its connection ends
+	// then; 0 is unlimited.
+	IdleLimit() (time.Duration, *sqlerr.Error)
 	// Notifications returns what the client is to be told now, once.
 	Notifications() []Notification
 	// Close ends the session; an open transaction is rolled back.

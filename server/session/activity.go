@@ -79,6 +79,15 @@ func (s *Session) idle() {
 	}
 }
 
+// IdleLimit implements pgwire.Session.
+func (s *Session) IdleLimit() (time.Duration, *sqlerr.Error) {
+	if s.txn.open() {
+		return s.settings.duration("idle_in_transaction_session_timeout"),
+			sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+	}
+	return s.settings.duration("idle_session_timeout"), sqlerr.New(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+}
+
 // showApplication notes a new application_name.
 func (s *Session) showApplication() {
 	name := s.settings.values["application_name"]

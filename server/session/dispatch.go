@@ -139,7 +139,8 @@ func (s *Session) show(ctx context.Context, x *ast.Show, out *sink) error {
 	case ast.ShowAll:
 		var rows [][]string
 		for _, i := range s.Settings() {
-			rows = append(rows, []string{i.Name, i.Value, i.About})
+			v, _ := s.settings.get(i.Name)
+			rows = append(rows, []string{i.Name, v, i.About})
 		}
 		return out.texts("SHOW", []string{"name", "setting", "description"}, rows)
 	}

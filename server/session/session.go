@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -50,6 +51,7 @@ func (s *Session) Setting(name string) (string, bool) { return s.settings.get(na
 // SettingInfo is a row of pg_settings.
 type SettingInfo struct {
 	Name, Value, Initial, About string
+	Unit                        string // of Value, a number; empty for most
 	ReadOnly                    bool
 }
 
@@ -58,7 +60,11 @@ func (s *Session) Settings() []SettingInfo {
 	var out []SettingInfo
 	for _, n := range s.settings.names() {
 		d := known[n]
-		out = append(out, SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, ReadOnly: d.readOnly})
+		info := SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, Unit: d.unit, ReadOnly: d.readOnly}
+		if d.unit == "ms" {
+			info.Value = strconv.FormatInt(s.settings.duration(n).Milliseconds(), 10)
+		}
+		out = append(out, info)
 	}
 	return out
 }

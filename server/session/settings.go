@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ type setting struct {
 	report   bool // told to the client when it changes
 	// check returns the value to keep; nil keeps any.
 	check func(value string) (string, error)
+	// unit of the number that pg_settings shows; "" where it shows the value itself.
+	unit string
 }
 
 // ServerVersion is the PostgreSQL version whose behaviour clients may expect.
@@ -38,12 +41,13 @@ var known = withAccepted(map[string]setting{
 	"envelope":                            {initial: "on", about: "Whether SELECT * shows _status, _coverage, _error and _staleness_ms.", check: boolean("envelope")},
 	"confidence":                          {initial: "0.95", about: "Confidence of the bounds of approximate values.", check: fraction("confidence")},
 	"extra_float_digits":                  {initial: "1", about: "Accepted; floats are shown in shortest exact form."},
-	"idle_in_transaction_session_timeout": {initial: "0", about: "Accepted."},
+	"idle_in_transaction_session_timeout": {initial: "0", about: "Longest wait for a client in a transaction; 0 is unlimited.", check: timeout("idle_in_transaction_session_timeout"), unit: "ms"},
+	"idle_session_timeout":                {initial: "0", about: "Longest wait for a client outside of transactions; 0 is unlimited.", check: timeout("idle_session_timeout"), unit: "ms"},
 	"in_hot_standby":                      {initial: "off", about: "Always off.", readOnly: true, report: true},
 	"integer_datetimes":                   {initial: "on", about: "Always on.", readOnly: true, report: true},
 	"intervalstyle":                       {initial: "postgres", about: "Display format of intervals; postgres.", report: true, check: oneOf("IntervalStyle", "postgres")},
 	"is_superuser":                        {initial: "on", about: "Whether the user is a superuser.", readOnly: true, report: true},
-	"lock_timeout":                        {initial: "0", about: "Longest wait for another transaction that writes to tables; 0 is unlimited.", check: duration("lock_timeout")},
+	"lock_timeout":                        {initial: "0", about: "Longest wait for another transaction that writes to tables; 0 is unlimited.", check: timeout("lock_timeout"), unit: "ms"},
 	"max_identifier_length":               {initial: "63", about: "Maximum length of a name.", readOnly: true},
 	"max_index_keys":                      {initial: "32", about: "Maximum number of index keys.", readOnly: true},
 	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},
@@ -56,7 +60,7 @@ var known = withAccepted(map[string]setting{
 	"server_version_num":                  {initial: "150000", about: "The same as a number.", readOnly: true},
 	"session_authorization":               {initial: "", about: "The session's user.", readOnly: true, report: true},
 	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
-	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: duration("statement_timeout")},
+	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: timeout("statement_timeout"), unit: "ms"},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
 	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
@@ -150,6 +154,37 @@ func duration(name string) func(string) (string, error) {
 				WithHint("Valid units are \"us\", \"ms\", \"s\", \"min\", \"h\" and \"d\"; or an interval such as '5 seconds'.")
 		}
 		return v, nil
+	}
+}
+
+// timeout reads one of PostgreSQL's settings in milliseconds, and keeps it in the
+// largest unit that it is a whole number of.
+func timeout(name string) func(string) (string, error) {
+	check := duration(name)
+	return func(v string) (string, error) {
+		if _, err := check(v); err != nil {
+			return "", err
+		}
+		d, err := parseDuration(v, time.Millisecond)
+		if err != nil {
+			return "", err
+		}
+		ms := d.Milliseconds()
+		if ms > math.MaxInt32 {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d ms is outside the valid range for parameter %q (0 .. %d)", ms, name, math.MaxInt32)
+		}
+		if ms == 0 {
+			return "0", nil
+		}
+		for _, u := range []struct {
+			ms   int64
+			name string
+		}{{86_400_000, "d"}, {3_600_000, "h"}, {60_000, "min"}, {1000, "s"}} {
+			if ms%u.ms == 0 {
+				return strconv.FormatInt(ms/u.ms, 10) + u.name, nil
+			}
+		}
+		return strconv.FormatInt(ms, 10) + "ms", nil
 	}
 }
 

@@ -129,7 +129,7 @@ func (c *Catalog) settings() []Setting {
 }
 
 func fillSettings(c *Catalog, w *writer) {
-	w.columns("name setting short_desc context vartype boot_val reset_val source category")
+	w.columns("name setting unit short_desc context vartype boot_val reset_val source category")
 	w.always("pending_restart", false)
 	for _, s := range c.settings() {
 		context, source, kind := "user", "session", "string"
@@ -144,7 +144,7 @@ func fillSettings(c *Catalog, w *writer) {
 		} else if isNumber(s.Initial) {
 			kind = "integer"
 		}
-		w.add(s.Name, s.Value, s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
+		w.add(s.Name, s.Value, orNull(s.Unit), s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
 	}
 }
 

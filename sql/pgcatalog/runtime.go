@@ -12,6 +12,7 @@ import (
 // Setting is a run-time setting as pg_settings shows it.
 type Setting struct {
 	Name, Value, Initial, About string
+	Unit                        string // of Value, a number; empty for most
 	ReadOnly                    bool
 }
 
