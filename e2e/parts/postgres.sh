@@ -43,13 +43,25 @@ SQL
 	)" $'AA|American\nDL|Delta Air Lines\nUA|United\nXX|x'
 	has "postgres_fdw: an error comes through" "$(p -c "INSERT INTO remote.carriers VALUES ('AA', 'again')")" 'duplicate key value violates unique constraint "carriers_pkey"'
 	same "dblink and ANALYZE" "$(p -c 'ANALYZE remote.carriers' -c "SELECT count(*) > 0 FROM pg_stats WHERE schemaname = 'remote'")" t
+	tried postgres_fdw "$($bin/postgres --version | grep -o '[0-9]*' | head -1)" '`IMPORT FOREIGN SCHEMA`, views, streams, pushed-down conditions, joins, INSERT, UPDATE, DELETE, subtransactions, ANALYZE'
 	# The same script on both; of errors, their text is compared and not where they are
 	# said to be, which TallyDB knows more often.
 	answers() { grep -avE '^(LOCATION:|HINT:|LINE [0-9]+:) |^ +\^' | sed -E 's/^psql:[^ ]*: //'; }
-	ours=$(psql -X -h 127.0.0.1 -p "$port" -U tally -d tally -f e2e/copy.sql 2>&1 | answers)
-	theirs=$(psql -X -h 127.0.0.1 -p "$pg_port" -U postgres -d postgres -f e2e/copy.sql 2>&1 | answers)
-	same "COPY: $(grep -c '^COPY ct' e2e/copy.sql) statements answer as PostgreSQL does" "$(diff -a <(echo "$ours") <(echo "$theirs"))" ""
+	compared() {
+		local ours theirs
+		ours=$(psql -X -h 127.0.0.1 -p "$port" -U tally -d tally -f "$2" 2>&1 | answers)
+		theirs=$(psql -X -h 127.0.0.1 -p "$pg_port" -U tally -d tally -f "$2" 2>&1 | answers)
+		same "$1" "$(diff -a <(echo "$ours") <(echo "$theirs"))" ""
+	}
+	p -c 'CREATE ROLE tally SUPERUSER LOGIN' -c 'CREATE DATABASE tally OWNER tally' >/dev/null
+	compared "COPY: $(grep -c '^COPY' e2e/copy.sql) statements answer as PostgreSQL's do" e2e/copy.sql
+	compared "catalogs: $(grep -c '^SELECT' e2e/catalog.sql) queries answer as PostgreSQL's do" e2e/catalog.sql
+	if python e2e/python/requirements.txt; then
+		counted "binary forms" "$python" e2e/python/binary_forms.py "host=127.0.0.1 port=$port user=tally dbname=tally" "host=127.0.0.1 port=$pg_port user=tally dbname=tally"
+	else
+		bad "psycopg comes from PyPI"
+	fi
 	$postgres -m fast stop >/dev/null
 	postgres=
 fi
-tried postgres_fdw "$($bin/postgres --version | grep -o '[0-9]*' | head -1)" '`IMPORT FOREIGN SCHEMA`, views, streams, pushed-down conditions, joins, INSERT, UPDATE, DELETE, subtransactions, ANALYZE'
+tried 'PostgreSQL itself' "$($bin/postgres --version | grep -o '[0-9]*' | head -1)" 'the same answers: COPY with its options, what the catalogs say of a table and a view, the binary form of every type'
