@@ -33,7 +33,9 @@ type conn struct {
 	inSequence bool
 
 	mu      sync.Mutex
-	cancel  context.CancelCauseFunc // of the statement that runs
+	ctx     context.Context         // of statements, until one is cancelled
+	cancel  context.CancelCauseFunc // of ctx
+	busy    bool                    // a statement runs
 	ending  bool                    // no further statement
 	waiting bool                    // for the next message
 	woken   bool                    // while it was waiting
@@ -107,6 +109,11 @@ func (c *conn) serve(ctx context.Context) error {
 		return c.fatal(sqlerr.From(err))
 	}
 	defer c.session.Close()
+	defer func() {
+		if c.cancel != nil {
+			c.cancel(nil)
+		}
+	}()
 	c.greet()
 	if err := c.net.SetReadDeadline(time.Time{}); err != nil {
 		return err
@@ -187,34 +194,35 @@ func (c *conn) Terminate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ending = true
-	if c.cancel != nil {
+	if c.busy {
 		c.cancel(adminShutdown)
 	}
 	_ = c.net.SetReadDeadline(time.Now()) // also where a COPY waits
+	_ = c.net.SetWriteDeadline(time.Now().Add(cutAfter))
 }
 
 // Cancel implements Client.
 func (c *conn) Cancel(cause *sqlerr.Error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cancel != nil {
+	if c.busy {
 		c.cancel(cause)
 	}
 }
 
 // running brackets a call of the session with a context that a client can cancel.
-func (c *conn) running(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (c *conn) running(base context.Context, fn func(context.Context) error) error {
 	c.mu.Lock()
-	c.cancel = cancel
+	if c.ctx == nil || c.ctx.Err() != nil {
+		c.ctx, c.cancel = context.WithCancelCause(base)
+	}
+	ctx := c.ctx
+	c.busy = true
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.cancel = nil
-		c.mu.Unlock()
-		cancel(nil)
-	}()
 	err := c.guarded(ctx, fn)
+	c.mu.Lock()
+	c.busy = false
+	c.mu.Unlock()
 	if err != nil && context.Cause(ctx) == error(adminShutdown) { //nolint:errorlint // this very cause
 		return errShutdown
 	}

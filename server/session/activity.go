@@ -79,13 +79,17 @@ func (s *Session) idle() {
 	}
 }
 
+var (
+	errIdleInTransaction = sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+	errIdleSession       = sqlerr.New(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+)
+
 // IdleLimit implements pgwire.Session.
 func (s *Session) IdleLimit() (time.Duration, *sqlerr.Error) {
 	if s.txn.open() {
-		return s.settings.duration("idle_in_transaction_session_timeout"),
-			sqlerr.New(sqlerr.IdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+		return s.settings.meaning().idleInTransaction, errIdleInTransaction
 	}
-	return s.settings.duration("idle_session_timeout"), sqlerr.New(sqlerr.IdleSessionTimeout, "terminating connection due to idle-session timeout")
+	return s.settings.meaning().idleSession, errIdleSession
 }
 
 // showApplication notes a new application_name.

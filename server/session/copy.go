@@ -366,6 +366,6 @@ func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
 		}
 	}
 	tx := l.s.tx()
-	tx.LockTimeout = l.s.settings.duration("lock_timeout")
+	tx.LockTimeout = l.s.settings.meaning().lockTimeout
 	return tx.Insert(ctx, l.rel, b)
 }

@@ -185,6 +185,9 @@ func (s *Session) showQuery(x *ast.Show) (string, error) {
 }
 
 func (s *Session) discard(x *ast.Discard, out *sink) error {
+	if x.What == "ALL" || x.What == "PLANS" {
+		s.recent = recent{}
+	}
 	if x.What == "ALL" {
 		if s.txn.open() {
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")

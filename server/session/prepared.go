@@ -26,13 +26,15 @@ const (
 type prepared struct {
 	stmt     ast.Statement // nil for an empty query
 	source   string
+	sent     []uint32 // parameter types that the client said
 	created  time.Time
 	fromSQL  bool         // by PREPARE
 	declared []types.Type // by the client; zero where it said nothing
 	params   []types.Type
 	query    *plan.Query // of statements with a plan
 	version  uint64      // of the catalog that query was bound against
-	hidden   bool        // envelope setting that it was bound under
+	means    *meaning    // the settings that it was bound under
+	hidden   bool
 }
 
 // portal is a statement with its parameters, and its rows once it runs.
@@ -54,6 +56,12 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 	if len(s.prepared) >= maxPrepared {
 		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "more than %d prepared statements in a session", maxPrepared).WithHint("Close statements that are no longer used.")
 	}
+	if name == "" {
+		if p := s.recent.find(sql, paramTypes); p != nil && (!s.txn.failed() || endsTransaction(p.stmt)) {
+			s.prepared[name] = p
+			return s.plan(p)
+		}
+	}
 	statements, err := parse.Parse(sql)
 	if err != nil {
 		return err
@@ -61,7 +69,7 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 	if len(statements) > 1 {
 		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	p := &prepared{source: sql, created: s.now()}
+	p := &prepared{source: sql, sent: paramTypes, created: s.now()}
 	for _, t := range paramTypes {
 		p.declared = append(p.declared, types.Of(types.OID(t)))
 	}
@@ -78,13 +86,16 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 		}
 	}
 	s.prepared[name] = p
+	if name == "" {
+		s.recent.add(p)
+	}
 	return nil
 }
 
 // plan binds a prepared statement, again if the catalog changed since.
 func (s *Session) plan(p *prepared) error {
 	version, hidden := s.snapshot().Version, !s.settings.on("envelope")
-	if p.query != nil && p.version == version && p.hidden == hidden {
+	if p.query != nil && p.version == version && p.hidden == hidden && s.sameNames(p) {
 		return nil
 	}
 	target := p.stmt
@@ -103,7 +114,7 @@ func (s *Session) plan(p *prepared) error {
 		}
 		p.params = q.Params
 		if target == p.stmt {
-			p.query, p.version, p.hidden = q, version, hidden
+			p.query, p.version, p.hidden, p.means = q, version, hidden, s.settings.meaning()
 		}
 	}
 	for i, t := range p.params {
@@ -112,6 +123,13 @@ func (s *Session) plan(p *prepared) error {
 		}
 	}
 	return nil
+}
+
+// sameNames reports whether the names and literals of a statement mean what they
+// meant when it was bound.
+func (s *Session) sameNames(p *prepared) bool {
+	now := s.settings.meaning()
+	return now == p.means || now.location == p.means.location && slices.Equal(now.searchPath, p.means.searchPath)
 }
 
 func (s *Session) lookupPrepared(name string) (*prepared, error) {
@@ -266,6 +284,9 @@ func (s *Session) addPortal(name string, p *portal) error {
 
 // readParams decodes parameter values.
 func (s *Session) readParams(b pgwire.Bind, want []types.Type) ([]types.Datum, error) {
+	if len(want) == 0 {
+		return nil, nil
+	}
 	out := make([]types.Datum, len(want))
 	text := s.textOptions()
 	for i, raw := range b.Params {

@@ -31,6 +31,12 @@ type running struct {
 
 // start plans and starts a statement that yields or writes rows.
 func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.Datum) (*running, error) {
+	if p := s.recent.of(stmt); p != nil && len(params) == 0 {
+		if err := s.plan(p); err != nil {
+			return nil, err
+		}
+		return s.startQuery(ctx, p.query, nil, false)
+	}
 	ec := s.exprContext()
 	ec.Params = params
 	declared := make([]types.Type, len(params))
@@ -49,7 +55,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	ec := s.exprContext()
 	ec.Params = params
 	streamsRead, leaves := physical.Streams(q.Root)
-	settings := s.settings.envelope()
+	settings := s.settings.meaning().envelope
 	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
 	}
@@ -94,7 +100,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
 		tx := s.tx()
-		tx.LockTimeout = s.settings.duration("lock_timeout")
+		tx.LockTimeout = s.settings.meaning().lockTimeout
 		return tx.Lock(ctx)
 	}
 	for _, c := range n.Children() {

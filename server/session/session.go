@@ -25,6 +25,7 @@ type Session struct {
 	prepared map[string]*prepared
 	portals  map[string]*portal
 	kept     int64 // bytes of rows that cursors keep
+	recent   recent
 	txn      transaction
 
 	listening map[string]bool // channels
@@ -139,9 +140,10 @@ func (s *Session) exprContext() *expr.Context {
 	if s.txn.open() {
 		now = s.txn.began
 	}
+	means := s.settings.meaning()
 	return &expr.Context{
-		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(), Sessions: s,
+		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
+		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s,
 	}
 }
 
@@ -170,10 +172,10 @@ func (s *Session) textOptions() *types.TextOptions { return s.exprContext().Text
 
 // statementContext bounds a statement's time.
 func (s *Session) statementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d := s.settings.duration("statement_timeout"); d > 0 {
+	if d := s.settings.meaning().statementTimeout; d > 0 {
 		return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
 	}
-	return context.WithCancel(ctx)
+	return ctx, func() {} // pgwire ends it
 }
 
 // clientError makes any error of a statement one for the client.
@@ -199,7 +201,7 @@ func clientError(ctx context.Context, err error) error {
 func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
 	s.busy(sql)
 	defer s.idle()
-	statements, err := parse.Parse(sql)
+	statements, err := s.parse(sql)
 	if err != nil {
 		s.txn.fail()
 		return err

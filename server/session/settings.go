@@ -188,15 +188,21 @@ func timeout(name string) func(string) (string, error) {
 	}
 }
 
+// durationUnits are those of PostgreSQL's settings; a bare number has another.
+var durationUnits = map[string]time.Duration{
+	"": 0, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+}
+
 // parseDuration reads '250', '250ms', '5 s' or an interval; a bare number is in unit.
 func parseDuration(s string, unit time.Duration) (time.Duration, error) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789."))
 	if n, err := strconv.ParseFloat(s[:digits], 64); err == nil {
-		units := map[string]time.Duration{
-			"": unit, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+		u, ok := durationUnits[strings.TrimSpace(s[digits:])]
+		if u == 0 {
+			u = unit
 		}
-		if u, ok := units[strings.TrimSpace(s[digits:])]; ok {
+		if ok {
 			if n*float64(u) > 1<<62 {
 				return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q is too long", s)
 			}
@@ -232,6 +238,7 @@ type settings struct {
 	undo    []changedSetting  // of the transaction, in the order of the changes
 	inBlock bool              // changes are remembered
 	changed []string          // reported settings that changed and were not yet told
+	means   *meaning          // of the values; nil after a change
 }
 
 // changedSetting is what a change replaced.
@@ -284,6 +291,7 @@ func (s *settings) assign(name, value string) {
 		s.changed = append(s.changed, name)
 	}
 	s.values[name] = value
+	s.means = nil
 	if mode, ok := strings.CutPrefix(name, "default_"); ok && strings.HasPrefix(mode, "transaction_") && !s.inBlock {
 		s.values[mode] = value // the next statement is a transaction
 	}
@@ -393,6 +401,26 @@ func (s *settings) names() []string { return slices.Sorted(maps.Keys(s.values)) 
 func (s *settings) duration(name string) time.Duration {
 	d, _ := parseDuration(s.values[name], time.Millisecond) // checked when it was set
 	return d
+}
+
+// meaning is what settings mean that every statement needs, worked out once.
+type meaning struct {
+	location                                                      *time.Location // the session's time zone
+	searchPath                                                    []string       // schemas of unqualified names
+	envelope                                                      envelope.Settings
+	statementTimeout, lockTimeout, idleSession, idleInTransaction time.Duration
+}
+
+// meaning returns what the settings mean now.
+func (s *settings) meaning() *meaning {
+	if s.means == nil {
+		s.means = &meaning{
+			location: s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
+			statementTimeout: s.duration("statement_timeout"), lockTimeout: s.duration("lock_timeout"),
+			idleSession: s.duration("idle_session_timeout"), idleInTransaction: s.duration("idle_in_transaction_session_timeout"),
+		}
+	}
+	return s.means
 }
 
 func (s *settings) on(name string) bool { return s.values[name] == "on" }

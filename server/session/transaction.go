@@ -46,6 +46,11 @@ func (t *transaction) fail() {
 	}
 }
 
+// empty reports whether the transaction did nothing that COMMIT has to do.
+func (t *transaction) empty() bool {
+	return len(t.order) == 0 && (t.tables == nil || !t.tables.Writing()) && len(t.messages.listens) == 0 && len(t.messages.sent) == 0
+}
+
 // rollback drops what is not durable.
 func (t *transaction) rollback() {
 	if t.tables != nil {
@@ -146,6 +151,9 @@ func (s *Session) abandonStatement() {
 func (s *Session) commit(ctx context.Context, out *sink) error {
 	t := s.txn
 	s.txn = transaction{}
+	if t.empty() {
+		return nil
+	}
 	if err := s.tenant.channels.room(t.messages.sent); err != nil {
 		t.rollback()
 		return err

@@ -104,6 +104,9 @@ func (t *Tx) Lock(ctx context.Context) error {
 	return nil
 }
 
+// Writing reports whether the transaction has begun to write.
+func (t *Tx) Writing() bool { return t.writing }
+
 // Commit makes the transaction's writes durable.
 func (t *Tx) Commit() error {
 	if !t.writing {
