@@ -67,3 +67,23 @@ func TestOrigins(t *testing.T) {
 		}
 	}
 }
+
+// TestPreparedCatalogQuery: a prepared query over a system catalog sees what there
+// is when it is executed, not what there was the first time.
+func TestPreparedCatalogQuery(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	count := func() (n int) {
+		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for want := 1; want < 4; want++ {
+		if n := count(); n != want {
+			t.Errorf("prepared: %d sessions, want %d", n, want)
+		}
+		servertest.Expect(t, c, "SELECT count(*) FROM pg_stat_activity", fmt.Sprint(want))
+		s.Connect()
+	}
+}
