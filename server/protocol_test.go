@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tallydb/tallydb/server/servertest"
@@ -286,4 +287,20 @@ func TestIdleTimeouts(t *testing.T) {
 	r.until('Z')
 	r.query("SELECT 1")
 	r.until('Z')
+}
+
+// TestMessageLevel: client_min_messages keeps notices and warnings from a client.
+func TestMessageLevel(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	var got []string
+	_, c := logIn(t, s, "user=tally sslmode=disable", func(cfg *pgx.ConnConfig) {
+		cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { got = append(got, n.Severity) }
+	})
+	for level, want := range map[string][]string{"notice": {"NOTICE", "WARNING"}, "warning": {"WARNING"}, "error": nil} {
+		got = nil
+		servertest.Exec(t, c, "SET client_min_messages = "+level, "DROP TABLE IF EXISTS nosuch", "COMMIT")
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v", level, got)
+		}
+	}
 }

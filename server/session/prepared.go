@@ -325,6 +325,7 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w *pgwi
 		return sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", name)
 	}
 	s.busy(p.prepared.source)
+	w.Silent = s.silent
 	out := &sink{writer: w, text: s.textOptions(), extended: true, formats: p.formats}
 	if p.prepared.stmt == nil {
 		return w.Empty()

@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -98,6 +100,11 @@ func (s *Session) reportChanges(w *pgwire.Writer) {
 		w.Parameter(shownName(n), s.settings.values[n])
 	}
 	s.settings.changed = nil
+}
+
+// silent reports whether the client does not want messages of a severity.
+func (s *Session) silent(severity string) bool {
+	return severity != "INFO" && slices.Index(messageLevels, strings.ToLower(severity)) < s.settings.meaning().minMessages
 }
 
 // Close implements pgwire.Session.
@@ -201,6 +208,7 @@ func clientError(ctx context.Context, err error) error {
 func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
 	s.busy(sql)
 	defer s.idle()
+	w.Silent = s.silent
 	statements, err := s.parse(sql)
 	if err != nil {
 		s.txn.fail()

@@ -33,7 +33,7 @@ const ServerVersion = "15.0"
 var known = withAccepted(map[string]setting{
 	"application_name":                    {initial: "", about: "Name of the application, for the log and pg_stat_activity.", report: true},
 	"client_encoding":                     {initial: "UTF8", about: "Encoding of the client; only UTF8.", report: true, check: encoding},
-	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client."},
+	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client.", check: messageLevel},
 	"bytea_output":                        {initial: "hex", about: "Output format of bytea.", check: oneOf("bytea_output", "hex")},
 	"datestyle":                           {initial: "ISO, MDY", about: "Display format of dates; ISO.", report: true, check: dateStyle},
 	"default_transaction_read_only":       {initial: "off", about: "Whether new transactions are read-only.", report: true, check: boolean("default_transaction_read_only")},
@@ -53,12 +53,13 @@ var known = withAccepted(map[string]setting{
 	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},
 	"partial_results":                     {initial: "error", about: "What becomes of a partial result: error, warn or label.", check: oneOf("partial_results", "error", "warn", "label")},
 	"read_wait":                           {initial: "1s", about: "How long a statement waits for partitions to reach its cut.", check: duration("read_wait")},
+	"role":                                {initial: "none", about: "The role that statements run as; only the session's user."},
 	"row_security":                        {initial: "off", about: "Accepted."},
 	"search_path":                         {initial: "\"$user\", public", about: "Schemas that unqualified names are looked up in."},
 	"server_encoding":                     {initial: "UTF8", about: "Encoding of the server.", readOnly: true, report: true},
 	"server_version":                      {initial: ServerVersion, about: "PostgreSQL version that the server is compatible with.", readOnly: true, report: true},
 	"server_version_num":                  {initial: "150000", about: "The same as a number.", readOnly: true},
-	"session_authorization":               {initial: "", about: "The session's user.", readOnly: true, report: true},
+	"session_authorization":               {initial: "", about: "The session's user.", report: true},
 	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
 	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: timeout("statement_timeout"), unit: "ms"},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
@@ -93,6 +94,16 @@ func oneOf(name string, allowed ...string) func(string) (string, error) {
 		}
 		return "", invalidSetting(name, v, allowed...)
 	}
+}
+
+// messageLevels are the severities of messages, from the least; debug has five.
+var messageLevels = []string{"debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"}
+
+func messageLevel(v string) (string, error) {
+	if strings.EqualFold(v, "debug") {
+		v = "debug2"
+	}
+	return oneOf("client_min_messages", messageLevels...)(v)
 }
 
 func isolation(name string) func(string) (string, error) {
@@ -271,6 +282,10 @@ func (s *settings) set(name, value string) error {
 	case !ok && strings.Contains(name, "."):
 	case !ok:
 		return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+	case name == "role" || name == "session_authorization":
+		if value, ok = s.ownRole(name, value); !ok {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "only the session's own user can be its %s", name)
+		}
 	case d.readOnly:
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
 	case d.check != nil:
@@ -283,6 +298,18 @@ func (s *settings) set(name, value string) error {
 	delete(s.local, name) // what is set for the session stays after the transaction
 	s.assign(name, value)
 	return nil
+}
+
+// ownRole returns what SET ROLE and SET SESSION AUTHORIZATION keep: there is no
+// other role to become.
+func (s *settings) ownRole(name, value string) (string, bool) {
+	if name == "role" {
+		return value, value == "none" || value == s.values["session_authorization"]
+	}
+	if value == "" || strings.EqualFold(value, "default") { // its initial value depends on who it is
+		value = s.values[name]
+	}
+	return value, value == s.values[name]
 }
 
 // assign gives a setting a value that was checked.
@@ -408,6 +435,7 @@ type meaning struct {
 	location                                                      *time.Location // the session's time zone
 	searchPath                                                    []string       // schemas of unqualified names
 	envelope                                                      envelope.Settings
+	minMessages                                                   int // place in messageLevels
 	statementTimeout, lockTimeout, idleSession, idleInTransaction time.Duration
 }
 
@@ -415,7 +443,8 @@ type meaning struct {
 func (s *settings) meaning() *meaning {
 	if s.means == nil {
 		s.means = &meaning{
-			location: s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
+			minMessages: slices.Index(messageLevels, s.values["client_min_messages"]),
+			location:    s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
 			statementTimeout: s.duration("statement_timeout"), lockTimeout: s.duration("lock_timeout"),
 			idleSession: s.duration("idle_session_timeout"), idleInTransaction: s.duration("idle_in_transaction_session_timeout"),
 		}

@@ -255,6 +255,9 @@ func (s *Session) setModes(prefix string, m ast.TransactionModes) error {
 
 // endBlock runs COMMIT and ROLLBACK. The COMMIT of a failed block rolls back.
 func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, tag string) error {
+	if !s.txn.open() && t.Chain {
+		return sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s AND CHAIN can only be used in transaction blocks", tag)
+	}
 	if !s.txn.open() {
 		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")); err != nil {
 			return err
