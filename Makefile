@@ -3,10 +3,10 @@ GO ?= go
 BIN := bin/tally
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-charter test check fmt lint slt slt-verify bench bench-ingest fuzz e2e crash clean
+.PHONY: help build demo demo-charter test check fmt lint slt slt-verify bench bench-ingest fuzz e2e e2e-record crash clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
 build: ## Build bin/tally
 	$(GO) build -o $(BIN) ./cmd/tally
@@ -50,8 +50,11 @@ fuzz: ## Each fuzz target for ten seconds
 crash: build ## Kill the server under load, many times, and recount
 	$(BIN) crash --kills 50
 
-e2e: build ## Real clients: psql, pgjdbc (installs what it needs)
+e2e: build ## Real clients against a server (installs what it needs)
 	./e2e/run.sh
+
+e2e-record: build ## The same, and write what was tried into docs/clients.md
+	./e2e/run.sh --record
 
 clean: ## Remove what was built
 	rm -rf bin

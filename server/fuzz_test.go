@@ -70,6 +70,9 @@ var fuzzMessages = [][]byte{
 	message('C', []byte("Sa\x00")), message('C', []byte("Pp\x00")), message('C', []byte("?")),
 	message('S', nil), message('H', nil), message('Q', []byte("SELECT 1; SELECT 1/0\x00")), message('Q', []byte("ROLLBACK\x00")),
 	message('Q', []byte("BEGIN; DECLARE p CURSOR FOR SELECT 1; FETCH p\x00")), message('Q', []byte("\x00")),
+	message('Q', []byte("SAVEPOINT a\x00")), message('Q', []byte("ROLLBACK TO a; RELEASE a\x00")), message('Q', []byte("LISTEN c; NOTIFY c, 'x'\x00")),
+	message('Q', []byte("DECLARE h SCROLL CURSOR WITH HOLD FOR SELECT x FROM generate_series(1, 3) x; MOVE LAST h; FETCH BACKWARD ALL h\x00")),
+	message('P', []byte("\x00FETCH 1 FROM h\x00\x00\x00")), message('Q', []byte("DISCARD ALL\x00")), message('Q', []byte("COPY (SELECT 1) TO STDOUT BINARY\x00")),
 	message('d', []byte("1\n")), message('c', nil), message('f', []byte("no\x00")), message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}),
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -48,6 +49,18 @@ type Config struct {
 	// ApplyAtATime is how many partitions apply records at a time; default one
 	// processor less than the runtime has.
 	ApplyAtATime int
+
+	Access Access
+}
+
+// Access is who may connect, and how.
+type Access struct {
+	MaxConnections int // default 1,000
+	// RequirePassword asks clients of this machine for a password too.
+	RequirePassword bool
+	// TLS is offered if it is set; RequireTLS wants it of clients of other machines.
+	TLS        *tls.Config
+	RequireTLS bool
 }
 
 // Node is a running server without its listeners.
@@ -139,7 +152,8 @@ func (n *Node) newEngine() *session.Engine {
 	sketchfn.Register(registry)
 	e := &session.Engine{
 		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
-		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory,
+		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Started: n.cfg.Now(),
+		RequirePassword: n.cfg.Access.RequirePassword, RequireTLS: n.cfg.Access.RequireTLS,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}
 	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {

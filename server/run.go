@@ -43,7 +43,9 @@ func Listen(a Addresses) (Listeners, error) {
 
 // Run serves clients until ctx ends or the node fails, then drains.
 func (n *Node) Run(ctx context.Context, l Listeners) error {
-	pg := pgwire.NewServer(pgwire.Config{Backend: n.engine, Logger: n.cfg.Logger})
+	pg := pgwire.NewServer(pgwire.Config{
+		Backend: n.engine, Logger: n.cfg.Logger, MaxConnections: n.cfg.Access.MaxConnections, TLS: n.cfg.Access.TLS,
+	})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return pg.Serve(ctx, l.PG, drainTime) })
 	group.Go(func() error { return n.retainLoop(ctx) })

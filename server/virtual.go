@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -53,13 +55,50 @@ func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.Virtual
 		}
 		return out
 	}
-	cfg.Activity = func() []pgcatalog.Activity {
-		application, _ := s.Setting("application_name")
-		return []pgcatalog.Activity{{
-			Database: t.Database.Name, User: s.User(), Application: application, ProcessID: s.ProcessID(), State: "active",
-		}}
+	cfg.Activity = n.activity
+	cfg.Roles = func() []pgcatalog.Role {
+		var out []pgcatalog.Role
+		for _, r := range n.engine.Roles() {
+			out = append(out, pgcatalog.Role(r))
+		}
+		return out
 	}
+	cfg.Cursors = func() []pgcatalog.Cursor {
+		var out []pgcatalog.Cursor
+		for _, c := range s.Cursors() {
+			out = append(out, pgcatalog.Cursor(c))
+		}
+		return out
+	}
+	cfg.Prepared = func() []pgcatalog.Prepared {
+		var out []pgcatalog.Prepared
+		for _, p := range s.PreparedStatements() {
+			out = append(out, pgcatalog.Prepared(p))
+		}
+		return out
+	}
+	cfg.Listening = s.Listening
 	return pgcatalog.New(cfg)
+}
+
+// activity returns what all sessions of the node do.
+func (n *Node) activity() []pgcatalog.Activity {
+	var out []pgcatalog.Activity
+	for _, a := range n.engine.Sessions() {
+		x := pgcatalog.Activity{
+			Database: a.Database, User: a.User, Application: a.Application, ProcessID: int64(a.ProcessID), State: a.State, Query: a.Query,
+			BackendStart: a.BackendStart, TransactionStart: a.TransactionStart, QueryStart: a.QueryStart, StateChange: a.StateChange,
+		}
+		if host, port, err := net.SplitHostPort(a.RemoteAddr); err == nil {
+			x.ClientAddress = host
+			x.ClientPort, _ = strconv.Atoi(port) // 0 is none
+		}
+		if a.Encryption != nil {
+			x.TLSVersion, x.Cipher = a.Encryption.Version, a.Encryption.Cipher
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // runtimeStatus asks the partitions of a database.

@@ -57,6 +57,7 @@ type Store struct {
 	mu        sync.RWMutex
 	counter   counter
 	databases map[string]Database
+	roles     map[string]Role
 	relations map[id.Tenant]map[id.Relation]*catalog.Relation
 	snapshots map[id.Tenant]*catalog.Snapshot
 }
@@ -69,7 +70,7 @@ type counter struct {
 // Open loads the catalog, which it begins if there is none.
 func Open(store *kv.Store, now time.Time) (*Store, error) {
 	s := &Store{
-		kv: store, databases: map[string]Database{},
+		kv: store, databases: map[string]Database{}, roles: map[string]Role{},
 		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
 	}
 	if err := s.load(); err != nil {
@@ -114,6 +115,9 @@ func (s *Store) load() error {
 			return fmt.Errorf("counter: %w", storage.ErrCorrupt)
 		}
 		s.counter = counter{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+	}
+	if err := s.loadRoles(); err != nil {
+		return err
 	}
 	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
 		var d Database

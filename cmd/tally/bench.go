@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // benchCommand is "tally bench".
 func benchCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "bench", Short: "Measure this machine: ingest and queries"}
-	cmd.AddCommand(benchIngestCommand(), benchQueryCommand(), benchRestartCommand(), benchSoakCommand())
+	cmd := &cobra.Command{Use: "bench", Short: "Measure this machine: ingest, queries and the protocol"}
+	cmd.AddCommand(benchIngestCommand(), benchQueryCommand(), benchRestartCommand(), benchSoakCommand(), benchWireCommand())
 	return cmd
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,6 +26,7 @@ func serveCommand() *cobra.Command {
 		level                 string
 		memoryMiB, segmentMiB int64
 		statementMiB          int64
+		cert, key             string
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -41,6 +43,13 @@ func serveCommand() *cobra.Command {
 			}
 			cfg.StatementMemory = statementMiB << 20
 			cfg.MemoryBytes, cfg.SegmentBytes = memoryMiB<<20, segmentMiB<<20
+			var err error
+			if cfg.Access.TLS, err = tlsConfig(cert, key); err != nil {
+				return err
+			}
+			if cfg.Access.RequireTLS && cfg.Access.TLS == nil {
+				return errors.New("--require-tls: needs --tls-cert and --tls-key")
+			}
 			return serve(cmd, cfg, addresses)
 		},
 	}
@@ -54,6 +63,11 @@ func serveCommand() *cobra.Command {
 	f.DurationVar(&cfg.CheckpointEvery, "checkpoint-interval", 5*time.Second, "longest time between checkpoints of a partition")
 	f.Int64Var(&cfg.CheckpointRows, "checkpoint-rows", 1_000_000, "most rows of a partition between checkpoints")
 	f.Int64Var(&segmentMiB, "segment", 64, "MiB of a segment file of the log")
+	f.IntVar(&cfg.Access.MaxConnections, "max-connections", 1000, "most PostgreSQL clients at a time")
+	f.StringVar(&cert, "tls-cert", "", "PEM file of the certificate chain; TLS is offered to PostgreSQL clients")
+	f.StringVar(&key, "tls-key", "", "PEM file of the certificate's private key")
+	f.BoolVar(&cfg.Access.RequireTLS, "require-tls", false, "refuse PostgreSQL clients of other machines without TLS")
+	f.BoolVar(&cfg.Access.RequirePassword, "require-password", false, "ask PostgreSQL clients of this machine for a password too")
 	return cmd
 }
 
@@ -69,6 +83,21 @@ func spreadProcessors(cfg *server.Config) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(2 * cores)
 	}
+}
+
+// tlsConfig loads the certificate; nil without one.
+func tlsConfig(cert, key string) (*tls.Config, error) {
+	if cert == "" && key == "" {
+		return nil, nil
+	}
+	if cert == "" || key == "" {
+		return nil, errors.New("--tls-cert and --tls-key go together")
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 func serve(cmd *cobra.Command, cfg server.Config, addresses server.Addresses) error {

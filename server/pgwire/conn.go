@@ -1,8 +1,8 @@
 package pgwire
 
 import (
-	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
@@ -19,11 +19,13 @@ import (
 // conn is one client's connection.
 type conn struct {
 	server  *Server
-	net     net.Conn
-	backend *pgproto3.Backend
+	net     net.Conn // without TLS
+	tls     *tls.Conn
+	wire    *wire
 	session Session
+	minor   uint32 // of the protocol's version
 	pid     uint32
-	secret  [4]byte
+	secret  []byte
 	copying bool // COPY FROM STDIN is under way
 	skip    bool // until Sync, after an error in the extended protocol
 	// inSequence: extended-protocol messages came since the last Sync, so answers
@@ -31,9 +33,13 @@ type conn struct {
 	inSequence bool
 
 	mu      sync.Mutex
-	cancel  context.CancelCauseFunc // of the statement that runs
+	ctx     context.Context         // of statements, until one is cancelled
+	cancel  context.CancelCauseFunc // of ctx
+	busy    bool                    // a statement runs
 	ending  bool                    // no further statement
 	waiting bool                    // for the next message
+	woken   bool                    // while it was waiting
+	limited bool                    // a deadline is set for the wait
 }
 
 // isGone reports whether an error only says that the client went away.
@@ -43,16 +49,19 @@ func isGone(err error) bool {
 
 func stack() string { return string(debug.Stack()) }
 
-func (c *conn) send(m pgproto3.BackendMessage) { c.backend.Send(m) }
+// errGone is the end of a connection whose client left in order.
+var errGone = io.EOF
 
-func (c *conn) flush() error { return c.backend.Flush() }
+func (c *conn) send(m pgproto3.BackendMessage) { c.wire.send(m) }
+
+func (c *conn) flush() error { return c.wire.flush() }
 
 // receive returns the next message. A body over the limit is 08P01.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
-	m, err := c.backend.Receive()
-	var tooLong *pgproto3.ExceededMaxBodyLenErr
+	m, err := c.wire.receive()
+	var tooLong errTooLong
 	if errors.As(err, &tooLong) {
-		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "message of %d bytes exceeds the limit of %d", tooLong.ActualBodyLen, tooLong.MaxExpectedBodyLen).
+		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "message of %d bytes exceeds the limit of %d", tooLong.length, tooLong.limit).
 			WithHint("Send large data in several messages, as COPY does.")}
 	}
 	if err != nil && !isGone(err) && !isTimeout(err) {
@@ -61,15 +70,22 @@ func (c *conn) receive() (pgproto3.FrontendMessage, error) {
 	return m, err
 }
 
+// fatalReceive ends a connection whose message could not be read.
+func (c *conn) fatalReceive(err error) error {
+	if isGone(err) || isTimeout(err) {
+		return err
+	}
+	return c.fatal(sqlerr.New(sqlerr.ProtocolViolation, "invalid message: %w", err))
+}
+
 func isTimeout(err error) bool {
 	var t net.Error
-	return errors.As(err, &t) && t.Timeout()
+	return err != nil && errors.As(err, &t) && t.Timeout()
 }
 
 // serve runs the connection to its end.
 func (c *conn) serve(ctx context.Context) error {
-	c.backend = pgproto3.NewBackend(bufio.NewReaderSize(c.net, 64<<10), c.net)
-	c.backend.SetMaxBodyLen(MaxStartupBody)
+	c.wire = newWire(c.net)
 	if err := c.net.SetReadDeadline(time.Now().Add(c.server.cfg.StartupTimeout)); err != nil {
 		return err
 	}
@@ -82,16 +98,23 @@ func (c *conn) serve(ctx context.Context) error {
 		return c.fatal(sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already"))
 	}
 	defer c.server.open.Add(-1)
+	if err := c.authenticate(ctx, startup); err != nil {
+		return err
+	}
 	c.server.register(c)
 	defer c.server.unregister(c)
-	startup.ProcessID = c.pid
+	startup.ProcessID, startup.Client = c.pid, c
 	c.session, err = c.server.cfg.Backend.Open(ctx, *startup)
 	if err != nil {
 		return c.fatal(sqlerr.From(err))
 	}
 	defer c.session.Close()
+	defer func() {
+		if c.cancel != nil {
+			c.cancel(nil)
+		}
+	}()
 	c.greet()
-	c.backend.SetMaxBodyLen(MaxBody)
 	if err := c.net.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -106,51 +129,26 @@ func (c *conn) serve(ctx context.Context) error {
 	}
 }
 
-// startup reads the startup message; nil if the connection only cancels.
-func (c *conn) startup() (*Startup, error) {
-	for range 4 {
-		msg, err := c.backend.ReceiveStartupMessage()
-		if err != nil {
-			if isGone(err) || isTimeout(err) {
-				return nil, err
-			}
-			return nil, c.fatal(sqlerr.New(sqlerr.ProtocolViolation, "invalid startup packet: %w", err))
-		}
-		switch m := msg.(type) {
-		case *pgproto3.SSLRequest, *pgproto3.GSSEncRequest:
-			if _, err := c.net.Write([]byte{'N'}); err != nil { // not offered; the client may go on in clear
-				return nil, err
-			}
-		case *pgproto3.CancelRequest:
-			c.server.cancel(m.ProcessID, m.SecretKey)
-			return nil, nil
-		case *pgproto3.StartupMessage:
-			s := &Startup{User: m.Parameters["user"], Database: m.Parameters["database"], Parameters: m.Parameters, RemoteAddr: c.net.RemoteAddr().String()}
-			if s.User == "" {
-				return nil, c.fatal(sqlerr.New("28000", "no PostgreSQL user name specified in startup packet"))
-			}
-			if s.Database == "" {
-				s.Database = s.User
-			}
-			if m.ProtocolVersion > pgproto3.ProtocolVersion30 {
-				c.send(&pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: 0})
-			}
-			return s, nil
-		}
-	}
-	return nil, c.fatal(sqlerr.New(sqlerr.ProtocolViolation, "too many negotiation requests"))
-}
-
 func (c *conn) greet() {
 	c.send(&pgproto3.AuthenticationOk{})
 	for _, p := range c.session.Parameters() {
 		c.send(&pgproto3.ParameterStatus{Name: p[0], Value: p[1]})
 	}
-	c.send(&pgproto3.BackendKeyData{ProcessID: c.pid, SecretKey: c.secret[:]})
+	c.send(&pgproto3.BackendKeyData{ProcessID: c.pid, SecretKey: c.secret})
 	c.ready()
 }
 
-func (c *conn) ready() { c.send(&pgproto3.ReadyForQuery{TxStatus: c.session.TransactionStatus()}) }
+func (c *conn) ready() {
+	c.notify()
+	c.send(&pgproto3.ReadyForQuery{TxStatus: c.session.TransactionStatus()})
+}
+
+// notify tells the client what it listens for.
+func (c *conn) notify() {
+	for _, n := range c.session.Notifications() {
+		c.send(&pgproto3.NotificationResponse{PID: n.ProcessID, Channel: n.Channel, Payload: n.Payload})
+	}
+}
 
 // fatal sends an error that ends the connection.
 func (c *conn) fatal(e *sqlerr.Error) error {
@@ -181,28 +179,50 @@ func (c *conn) endWhenIdle() {
 	}
 }
 
-// cancelStatement ends the statement that runs, if one does.
-func (c *conn) cancelStatement(cause error) {
+// Wake implements Client.
+func (c *conn) Wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cancel != nil {
+	if c.waiting {
+		c.woken = true
+		_ = c.net.SetReadDeadline(time.Now())
+	}
+}
+
+// Terminate implements Client.
+func (c *conn) Terminate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = true
+	if c.busy {
+		c.cancel(adminShutdown)
+	}
+	_ = c.net.SetReadDeadline(time.Now()) // also where a COPY waits
+	_ = c.net.SetWriteDeadline(time.Now().Add(cutAfter))
+}
+
+// Cancel implements Client.
+func (c *conn) Cancel(cause *sqlerr.Error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy {
 		c.cancel(cause)
 	}
 }
 
 // running brackets a call of the session with a context that a client can cancel.
-func (c *conn) running(ctx context.Context, fn func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (c *conn) running(base context.Context, fn func(context.Context) error) error {
 	c.mu.Lock()
-	c.cancel = cancel
+	if c.ctx == nil || c.ctx.Err() != nil {
+		c.ctx, c.cancel = context.WithCancelCause(base)
+	}
+	ctx := c.ctx
+	c.busy = true
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.cancel = nil
-		c.mu.Unlock()
-		cancel(nil)
-	}()
 	err := c.guarded(ctx, fn)
+	c.mu.Lock()
+	c.busy = false
+	c.mu.Unlock()
 	if err != nil && context.Cause(ctx) == error(adminShutdown) { //nolint:errorlint // this very cause
 		return errShutdown
 	}
@@ -230,24 +250,52 @@ var (
 	errShutdown   = errClosing{adminShutdown}
 )
 
-// next flushes what was sent and waits for a message.
+// next flushes what was sent and waits for a message, while the client is told
+// what comes for it.
 func (c *conn) next() (pgproto3.FrontendMessage, error) {
-	if err := c.flush(); err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	if c.ending {
+	for {
+		if err := c.flush(); err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		if c.ending {
+			c.mu.Unlock()
+			return nil, errShutdown
+		}
+		c.waiting = true
+		limit, tooLong := c.session.IdleLimit()
+		if limit > 0 {
+			_ = c.net.SetReadDeadline(time.Now().Add(limit))
+			c.limited = true
+		}
 		c.mu.Unlock()
-		return nil, errShutdown
+		c.notify() // what came while it did not wait
+		if err := c.flush(); err != nil {
+			return nil, err
+		}
+		c.wire.rest()
+		msg, err := c.receive()
+		woken, ending := c.awake()
+		switch {
+		case ending && err != nil:
+			return nil, errShutdown
+		case woken && isTimeout(err):
+			continue
+		case limit > 0 && isTimeout(err):
+			return nil, errClosing{tooLong}
+		}
+		return msg, err
 	}
-	c.waiting = true
-	c.mu.Unlock()
-	msg, err := c.receive()
+}
+
+// awake notes that the connection does not wait any more, and reports why.
+func (c *conn) awake() (woken, ending bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = false
-	if c.ending && err != nil {
-		return nil, errShutdown
+	woken, c.waiting, c.woken = c.woken, false, false
+	if (woken || c.limited) && !c.ending {
+		c.limited = false
+		_ = c.net.SetReadDeadline(time.Time{})
 	}
-	return msg, err
+	return woken, c.ending
 }

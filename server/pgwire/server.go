@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"net"
@@ -26,6 +28,7 @@ type Config struct {
 	Logger         *slog.Logger
 	MaxConnections int           // default 1,000
 	StartupTimeout time.Duration // default 30 s
+	TLS            *tls.Config   // optional: without, TLS is not offered
 }
 
 // Server speaks with clients.
@@ -138,12 +141,27 @@ func (s *Server) serveConn(ctx context.Context, nc net.Conn) {
 	}
 }
 
+// Sizes of the secret that a client cancels with, before and since protocol 3.2.
+const (
+	shortSecret = 4
+	longSecret  = 32
+)
+
 // register gives a connection its number and its secret.
 func (s *Server) register(c *conn) {
-	c.pid = s.nextPID.Add(1)
-	_, _ = rand.Read(c.secret[:]) // never fails (crypto/rand)
+	c.secret = make([]byte, shortSecret)
+	if c.minor >= 2 {
+		c.secret = make([]byte, longSecret)
+	}
+	_, _ = rand.Read(c.secret) // never fails (crypto/rand)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for { // numbers start again at the end; one of a long-lived connection stays its own
+		c.pid = s.nextPID.Add(1) & (1<<31 - 1)
+		if c.pid != 0 && s.conns[c.pid] == nil {
+			break
+		}
+	}
 	s.conns[c.pid] = c
 }
 
@@ -153,12 +171,16 @@ func (s *Server) unregister(c *conn) {
 	delete(s.conns, c.pid)
 }
 
-// cancel ends the statement of the connection with this number and secret.
-func (s *Server) cancel(pid uint32, secret []byte) {
+// cancel ends the statement of the connection whose number and secret a
+// CancelRequest has.
+func (s *Server) cancel(request []byte) {
+	if len(request) < 4 {
+		return
+	}
 	s.mu.Lock()
-	c := s.conns[pid]
+	c := s.conns[binary.BigEndian.Uint32(request)]
 	s.mu.Unlock()
-	if c != nil && subtle.ConstantTimeCompare(secret, c.secret[:]) == 1 {
-		c.cancelStatement(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
+	if c != nil && subtle.ConstantTimeCompare(request[4:], c.secret) == 1 {
+		c.Cancel(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
 	}
 }

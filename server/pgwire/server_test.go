@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/tallydb/tallydb/server/pgwire"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // slow is a session whose statements run until they are cancelled.
@@ -21,9 +22,14 @@ type slow struct {
 }
 
 func (s *slow) Open(context.Context, pgwire.Startup) (pgwire.Session, error) { return s, nil }
-func (s *slow) Parameters() [][2]string                                      { return nil }
-func (s *slow) TransactionStatus() byte                                      { return 'I' }
-func (s *slow) Close()                                                       {}
+func (s *slow) IdleLimit() (time.Duration, *sqlerr.Error)                    { return 0, nil }
+func (s *slow) Notifications() []pgwire.Notification                         { return nil }
+func (s *slow) Credentials(context.Context, pgwire.Startup) (*pgwire.Credentials, error) {
+	return nil, nil
+}
+func (s *slow) Parameters() [][2]string { return nil }
+func (s *slow) TransactionStatus() byte { return 'I' }
+func (s *slow) Close()                  {}
 
 func (s *slow) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
 	s.started <- struct{}{}

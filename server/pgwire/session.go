@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"time"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -31,6 +32,27 @@ type Startup struct {
 	Parameters     map[string]string // all of the startup message, options included
 	ProcessID      uint32            // given to the client for CancelRequest
 	RemoteAddr     string
+	Encryption     *Encryption // nil without TLS
+	Client         Client      // the connection; nil before authentication
+}
+
+// Encryption is how a connection is encrypted.
+type Encryption struct{ Version, Cipher string }
+
+// Client is what others may do to a session's connection, from any goroutine.
+type Client interface {
+	// Wake makes the connection ask for Notifications, at once if it is idle.
+	Wake()
+	// Cancel ends the statement that runs, if one does, with this error.
+	Cancel(cause *sqlerr.Error)
+	// Terminate ends the connection with 57P01, its statement first.
+	Terminate()
+}
+
+// Notification is what NOTIFY tells a client that listens.
+type Notification struct {
+	ProcessID        uint32 // of the session that sent it
+	Channel, Payload string
 }
 
 // Session is one client's state on the server. Its methods are called by one
@@ -59,6 +81,11 @@ type Session interface {
 	Sync(ctx context.Context, failed bool) error
 	// TransactionStatus is 'I', 'T' or 'E'.
 	TransactionStatus() byte
+	// IdleLimit is how long the client may be silent now, and how its connection ends
+	// then; 0 is unlimited.
+	IdleLimit() (time.Duration, *sqlerr.Error)
+	// Notifications returns what the client is to be told now, once.
+	Notifications() []Notification
 	// Close ends the session; an open transaction is rolled back.
 	Close()
 }
@@ -73,6 +100,9 @@ type Bind struct {
 
 // Backend makes sessions.
 type Backend interface {
+	// Credentials returns how a client proves who it is, nil if it is trusted, or
+	// refuses it (28000).
+	Credentials(ctx context.Context, s Startup) (*Credentials, error)
 	// Open begins a session, or refuses it (28000, 3D000, 53300, 57P03).
 	Open(ctx context.Context, s Startup) (Session, error)
 }

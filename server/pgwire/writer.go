@@ -23,6 +23,8 @@ type Writer struct {
 	opts    *types.TextOptions
 	rows    *encodedRows // collected and not sent; nil if none
 	sent    int64
+	// Silent, if set, says which severities of Notice the client does not want.
+	Silent func(severity string) bool
 }
 
 // encodedRows is a run of DataRow or CopyData messages, already encoded.
@@ -156,6 +158,9 @@ func (w *Writer) Empty() error {
 
 // Notice sends a message of this severity (NOTICE, WARNING, INFO) at once.
 func (w *Writer) Notice(severity string, e *sqlerr.Error) error {
+	if w.Silent != nil && w.Silent(severity) {
+		return nil
+	}
 	w.hand()
 	m := pgproto3.NoticeResponse(*errorResponse(e))
 	m.Severity, m.SeverityUnlocalized = severity, severity

@@ -187,6 +187,9 @@ func (s *Server) TryConnect() (*pgx.Conn, error) {
 	return c, nil
 }
 
+// PG returns the address for PostgreSQL clients.
+func (s *Server) PG() string { return s.pg }
+
 // Ready asks /readyz: the status code and the body.
 func (s *Server) Ready() (int, string, error) {
 	client := http.Client{Timeout: Patience, Transport: &http.Transport{DisableKeepAlives: true}}

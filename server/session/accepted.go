@@ -13,7 +13,6 @@ default_tablespace=
 default_transaction_deferrable=off
 enable_seqscan=on
 escape_string_warning=on
-idle_session_timeout=0
 jit=off
 lc_messages=C.UTF-8
 lc_monetary=C.UTF-8

@@ -4,22 +4,17 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/copyfmt"
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/ingest"
 )
-
-// copyOptions reads the options of a COPY.
-type copyOptions struct {
-	copyfmt.Options
-	reject bool // on_error: set bad rows aside
-}
 
 // copy runs COPY.
 func (s *Session) copy(ctx context.Context, c *ast.Copy, out *sink) error {
@@ -129,9 +124,6 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err := s.writable("COPY FROM"); err != nil {
 		return err
 	}
-	if c.Where != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM with WHERE is not supported").WithHint("Filter in the view that reads the stream.").At(c.Where.Position())
-	}
 	rel, err := s.lookup(c.Table)
 	if err != nil {
 		return err
@@ -151,6 +143,12 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err != nil {
 		return err
 	}
+	var where expr.Expr
+	if c.Where != nil {
+		if where, err = bind.Condition(s.bindEnv(s.exprContext()), rel, c.Where); err != nil {
+			return err
+		}
+	}
 	format := pgwire.TextFormat
 	if opts.Format == copyfmt.Binary {
 		format = pgwire.BinaryFormat
@@ -159,7 +157,7 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err != nil {
 		return err
 	}
-	load := &copyLoad{s: s, rel: rel, columns: columns, batch: types.NewBatch(&types.Schema{Columns: in}, copyBatchRows)}
+	load := &copyLoad{s: s, rel: rel, columns: columns, where: where, batch: types.NewBatch(&types.Schema{Columns: in}, copyBatchRows)}
 	reader := copyfmt.NewReader(rel.Name, in, opts.Options, s.textOptions())
 	if err := load.begin(reader, opts); err != nil {
 		return err
@@ -209,6 +207,7 @@ type copyLoad struct {
 	s        *Session
 	rel      *catalog.Relation
 	columns  []int
+	where    expr.Expr        // over the relation's columns; nil takes every row
 	batch    *types.Batch     // of the data's columns
 	appender *ingest.Appender // of a stream
 	rows     int64
@@ -267,10 +266,17 @@ func (l *copyLoad) store(ctx context.Context) error {
 	if b.Rows == 0 {
 		return nil
 	}
-	l.rows += int64(b.Rows)
 	full, err := l.fill(b)
+	if err == nil {
+		full, err = l.filter(full)
+	}
 	if err != nil {
 		return err
+	}
+	l.rows += int64(full.Rows)
+	if full.Rows == 0 {
+		b.Reset()
+		return nil
 	}
 	if l.appender != nil {
 		err = l.appender.Add(ctx, full)
@@ -279,6 +285,24 @@ func (l *copyLoad) store(ctx context.Context) error {
 	}
 	b.Reset()
 	return err
+}
+
+// filter keeps the rows for which WHERE is true.
+func (l *copyLoad) filter(b *types.Batch) (*types.Batch, error) {
+	if l.where == nil {
+		return b, nil
+	}
+	v, err := l.where.Eval(l.s.exprContext(), b)
+	if err != nil {
+		return nil, err
+	}
+	var sel []int32
+	for i := range b.Rows {
+		if !v.IsNull(i) && v.Ints[i] != 0 {
+			sel = append(sel, int32(i))
+		}
+	}
+	return b.Gather(sel), nil
 }
 
 // fill puts the data's columns where the relation has them; others have their
@@ -341,120 +365,7 @@ func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
 			return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", c.Name, l.rel.Name)
 		}
 	}
-	return l.s.tx().Insert(ctx, l.rel, b)
-}
-
-// readCopyOptions reads and checks the options of a COPY of these columns.
-func readCopyOptions(c *ast.Copy, cols []types.Column) (copyOptions, error) {
-	format := copyfmt.Text
-	for _, o := range c.Options {
-		if o.Name == "format" {
-			switch f := strings.ToLower(optionText(o.Value)); f {
-			case "text":
-			case "csv":
-				format = copyfmt.CSV
-			case "binary":
-				format = copyfmt.Binary
-			default:
-				return copyOptions{}, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", f).At(o.Position())
-			}
-		}
-	}
-	opts := copyOptions{Options: copyfmt.Defaults(format)}
-	for _, o := range c.Options {
-		if err := opts.read(o, cols); err != nil {
-			return opts, sqlerr.From(err).At(o.Position())
-		}
-	}
-	if opts.Format == copyfmt.CSV && !hasOption(c.Options, "escape") {
-		opts.Escape = opts.Quote
-	}
-	return opts, opts.Validate()
-}
-
-func hasOption(opts []ast.Option, name string) bool {
-	for _, o := range opts {
-		if o.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// read takes one option.
-func (o *copyOptions) read(opt ast.Option, cols []types.Column) error {
-	value := optionText(opt.Value)
-	switch opt.Name {
-	case "format":
-		return nil
-	case "header":
-		if strings.EqualFold(value, "match") {
-			o.Header, o.HeaderMatch = true, true
-			return nil
-		}
-		v, err := boolean("header")(orTrue(value))
-		o.Header = v == "on"
-		return err
-	case "null":
-		o.Null = value
-		return nil
-	case "delimiter":
-		return oneByte(&o.Delimiter, opt.Name, value)
-	case "quote":
-		return oneByte(&o.Quote, opt.Name, value)
-	case "escape":
-		return oneByte(&o.Escape, opt.Name, value)
-	case "encoding":
-		_, err := encoding(value)
-		return err
-	case "on_error":
-		o.reject = strings.EqualFold(value, "ignore") || strings.EqualFold(value, "reject")
-		if !o.reject && !strings.EqualFold(value, "stop") {
-			return sqlerr.New(sqlerr.InvalidParameterValue, "COPY ON_ERROR %q not recognized", value).WithHint("Say stop or reject.")
-		}
-		return nil
-	case "force_quote":
-		return columnFlags(&o.ForceQuote, opt, cols)
-	case "force_not_null":
-		return columnFlags(&o.ForceNotNull, opt, cols)
-	case "force_null":
-		return columnFlags(&o.ForceNull, opt, cols)
-	case "freeze", "log_verbosity":
-		return nil
-	}
-	return sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name)
-}
-
-func orTrue(v string) string {
-	if v == "" {
-		return "true"
-	}
-	return v
-}
-
-func oneByte(into *byte, name, value string) error {
-	if len(value) != 1 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", name)
-	}
-	*into = value[0]
-	return nil
-}
-
-// columnFlags reads a list of column names, or * for all.
-func columnFlags(into *[]bool, opt ast.Option, cols []types.Column) error {
-	*into = make([]bool, len(cols))
-	if _, all := opt.Value.(*ast.Star); all {
-		for i := range cols {
-			(*into)[i] = true
-		}
-		return nil
-	}
-	for _, name := range strings.Split(optionText(opt.Value), ",") {
-		i := (&types.Schema{Columns: cols}).Index(strings.TrimSpace(name))
-		if i < 0 {
-			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in %s is not copied", strings.TrimSpace(name), opt.Name)
-		}
-		(*into)[i] = true
-	}
-	return nil
+	tx := l.s.tx()
+	tx.LockTimeout = l.s.settings.meaning().lockTimeout
+	return tx.Insert(ctx, l.rel, b)
 }

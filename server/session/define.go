@@ -32,6 +32,8 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.createView(x)
 	case *ast.CreateDatabase:
 		tag, err = "CREATE DATABASE", s.engine.CreateTenant(x.Name)
+	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole:
+		tag, err = s.roleStatement(stmt, out)
 	case *ast.Drop:
 		tag, err = s.drop(ctx, x, out)
 	case *ast.AlterStream:
@@ -63,8 +65,6 @@ func statementName(stmt ast.Statement) string {
 		return "ALTER CONTINUOUS VIEW"
 	case *ast.CommentOn:
 		return "COMMENT ON"
-	case *ast.Listen, *ast.Notify, *ast.Unlisten:
-		return "LISTEN, NOTIFY and UNLISTEN"
 	case *ast.Subscribe:
 		return "SUBSCRIBE"
 	case *ast.Explain:

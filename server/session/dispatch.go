@@ -26,10 +26,7 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Transaction:
 		return s.transactionStatement(ctx, x, out)
 	case *ast.SetTransaction:
-		if err := s.applyModes(x.Modes); err != nil {
-			return err
-		}
-		return out.complete("SET")
+		return s.setTransaction(x, out)
 	case *ast.SetStmt:
 		return s.setStatement(x, out)
 	case *ast.Reset:
@@ -44,7 +41,9 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
 		return s.preparedStatement(ctx, stmt, out)
 	case *ast.DeclareCursor, *ast.Fetch, *ast.CloseCursor:
-		return s.cursorStatement(ctx, stmt, out)
+		return s.cursorStatement(ctx, stmt, params, out)
+	case *ast.Listen, *ast.Notify, *ast.Unlisten:
+		return s.notifyStatement(stmt, out)
 	case *ast.Vacuum:
 		if x.AnalyzeOnly {
 			return out.complete("ANALYZE")
@@ -54,12 +53,29 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	return s.definition(ctx, stmt, out)
 }
 
+// setTransaction runs SET TRANSACTION and SET SESSION CHARACTERISTICS.
+func (s *Session) setTransaction(x *ast.SetTransaction, out *sink) error {
+	prefix := "transaction"
+	switch {
+	case x.Session:
+		prefix = "default_transaction"
+	case x.Modes.Snapshot != "":
+		return sqlerr.New(sqlerr.FeatureNotSupported, "snapshots of other transactions are not supported").At(x.Position())
+	case !s.txn.open():
+		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SET TRANSACTION can only be used in transaction blocks")); err != nil {
+			return err
+		}
+		return out.complete("SET")
+	}
+	if err := s.setModes(prefix, x.Modes); err != nil {
+		return err
+	}
+	return out.complete("SET")
+}
+
 // setStatement runs SET.
 func (s *Session) setStatement(x *ast.SetStmt, out *sink) error {
 	name := strings.ToLower(x.Name)
-	if s.txn.open() && x.Scope != ast.ScopeLocal {
-		s.settings.remember(name)
-	}
 	if x.Default {
 		if err := s.settings.reset(name); err != nil {
 			return err
@@ -123,7 +139,8 @@ func (s *Session) show(ctx context.Context, x *ast.Show, out *sink) error {
 	case ast.ShowAll:
 		var rows [][]string
 		for _, i := range s.Settings() {
-			rows = append(rows, []string{i.Name, i.Value, i.About})
+			v, _ := s.settings.get(i.Name)
+			rows = append(rows, []string{i.Name, v, i.About})
 		}
 		return out.texts("SHOW", []string{"name", "setting", "description"}, rows)
 	}
@@ -168,11 +185,15 @@ func (s *Session) showQuery(x *ast.Show) (string, error) {
 }
 
 func (s *Session) discard(x *ast.Discard, out *sink) error {
+	if x.What == "ALL" || x.What == "PLANS" {
+		s.recent = recent{}
+	}
 	if x.What == "ALL" {
 		if s.txn.open() {
 			return sqlerr.New(sqlerr.ActiveSQLTransaction, "DISCARD ALL cannot run inside a transaction block")
 		}
-		s.closePortals()
+		s.closeAll()
+		s.unlistenAll()
 		s.prepared = map[string]*prepared{}
 		if err := s.settings.reset(""); err != nil {
 			return err

@@ -3,7 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
-	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +14,6 @@ import (
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/bind"
-	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/partition"
@@ -26,6 +25,8 @@ type Tenant struct {
 	Streams   *stream.Manager
 	Tables    *tablestore.Store
 	Transport exchange.Transport
+
+	channels channels
 }
 
 // Engine is what sessions share. All fields are set before the first session.
@@ -34,6 +35,7 @@ type Engine struct {
 	Registry *agg.Registry
 	Logger   *slog.Logger
 	Now      func() time.Time
+	Started  time.Time // of the server
 	// Tenant returns an open database; 3D000 if there is none.
 	Tenant func(name string) (*Tenant, error)
 	// CreateTenant and DropTenant are CREATE and DROP DATABASE.
@@ -50,22 +52,23 @@ type Engine struct {
 	MemoryBytes int64
 	// StatementMemory is the budget of one statement.
 	StatementMemory int64
+	// RequirePassword asks clients of this machine for a password too, and
+	// RequireTLS wants those of other machines to encrypt.
+	RequirePassword, RequireTLS bool
 
 	Statements atomic.Int64 // run so far
 	Failures   atomic.Int64 // ended with an error
+
+	directory directory
+
+	pretendOnce sync.Once
+	pretendKey  [32]byte
 }
 
 var _ pgwire.Backend = (*Engine)(nil)
 
-// Open implements pgwire.Backend. Without passwords, only clients of this
-// machine are let in.
+// Open implements pgwire.Backend.
 func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, error) {
-	if host, _, err := net.SplitHostPort(s.RemoteAddr); err == nil {
-		if ip := net.ParseIP(host); ip != nil && !ip.IsLoopback() {
-			return nil, sqlerr.New("28000", "no entry for host %q, user %q, database %q", host, s.User, s.Database).
-				WithHint("This server trusts clients of its own machine only.")
-		}
-	}
 	t, err := e.Tenant(s.Database)
 	if err != nil {
 		return nil, err
@@ -86,6 +89,7 @@ func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, erro
 			}
 		}
 	}
+	e.directory.add(session)
 	return session, nil
 }
 

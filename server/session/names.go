@@ -2,27 +2,95 @@ package session
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
-// systemCatalog answers regclass casts, pg_get_viewdef and the like.
-func (s *Session) systemCatalog() expr.Catalog {
-	if c, ok := s.engine.Virtual(s.tenant, s).(expr.Catalog); ok {
-		return c
+// systemCatalog answers regclass casts, pg_get_viewdef and the like. It is made
+// when the first question comes, which in most statements never does.
+type systemCatalog struct {
+	s    *Session
+	once sync.Once
+	made bind.VirtualTables
+}
+
+var (
+	_ expr.Catalog = (*systemCatalog)(nil)
+	_ expr.Definer = (*systemCatalog)(nil)
+)
+
+func (c *systemCatalog) catalog() (expr.Catalog, bool) {
+	c.once.Do(func() { c.made = c.s.engine.Virtual(c.s.tenant, c.s) })
+	out, ok := c.made.(expr.Catalog)
+	return out, ok
+}
+
+func (c *systemCatalog) definer() (expr.Definer, bool) {
+	made, _ := c.catalog()
+	out, ok := made.(expr.Definer)
+	return out, ok
+}
+
+// RelationOID implements expr.Catalog.
+func (c *systemCatalog) RelationOID(name string, searchPath []string) (uint32, bool) {
+	if x, ok := c.catalog(); ok {
+		return x.RelationOID(name, searchPath)
 	}
-	return nil
+	return 0, false
+}
+
+// RelationName implements expr.Catalog.
+func (c *systemCatalog) RelationName(oid uint32, searchPath []string) (string, bool) {
+	if x, ok := c.catalog(); ok {
+		return x.RelationName(oid, searchPath)
+	}
+	return "", false
+}
+
+// ViewDefinition implements expr.Catalog.
+func (c *systemCatalog) ViewDefinition(oid uint32) (string, bool) {
+	if x, ok := c.catalog(); ok {
+		return x.ViewDefinition(oid)
+	}
+	return "", false
+}
+
+// Define implements expr.Definer.
+func (c *systemCatalog) Define(what expr.Definition, oid uint32, sub int) (string, bool) {
+	if x, ok := c.definer(); ok {
+		return x.Define(what, oid, sub)
+	}
+	return "", false
+}
+
+// ObjectName implements expr.Definer.
+func (c *systemCatalog) ObjectName(t types.OID, oid uint32) (string, bool) {
+	if x, ok := c.definer(); ok {
+		return x.ObjectName(t, oid)
+	}
+	return "", false
+}
+
+// ObjectOID implements expr.Definer.
+func (c *systemCatalog) ObjectOID(t types.OID, name string) (uint32, bool) {
+	if x, ok := c.definer(); ok {
+		return x.ObjectOID(t, name)
+	}
+	return 0, false
 }
 
 // lookup returns a user relation by name; 42P01 if there is none.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
-		schemas = s.settings.searchPath(s.startup.User)
+		schemas = s.settings.meaning().searchPath
 	}
 	snapshot := s.snapshot()
 	for _, sc := range schemas {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tallydb/tallydb/server/pgwire"
@@ -24,11 +25,16 @@ const (
 // prepared is a prepared statement.
 type prepared struct {
 	stmt     ast.Statement // nil for an empty query
-	declared []types.Type  // by the client; zero where it said nothing
+	source   string
+	sent     []uint32 // parameter types that the client said
+	created  time.Time
+	fromSQL  bool         // by PREPARE
+	declared []types.Type // by the client; zero where it said nothing
 	params   []types.Type
 	query    *plan.Query // of statements with a plan
 	version  uint64      // of the catalog that query was bound against
-	hidden   bool        // envelope setting that it was bound under
+	means    *meaning    // the settings that it was bound under
+	hidden   bool
 }
 
 // portal is a statement with its parameters, and its rows once it runs.
@@ -38,6 +44,8 @@ type portal struct {
 	formats  []pgwire.Format
 	running  *running
 	finished bool
+	cursor   *cursor // of a portal that DECLARE made, or that FETCH named
+	created  time.Time
 }
 
 // Parse implements pgwire.Session.
@@ -48,6 +56,12 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 	if len(s.prepared) >= maxPrepared {
 		return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "more than %d prepared statements in a session", maxPrepared).WithHint("Close statements that are no longer used.")
 	}
+	if name == "" {
+		if p := s.recent.find(sql, paramTypes); p != nil && (!s.txn.failed() || endsTransaction(p.stmt)) {
+			s.prepared[name] = p
+			return s.plan(p)
+		}
+	}
 	statements, err := parse.Parse(sql)
 	if err != nil {
 		return err
@@ -55,7 +69,7 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 	if len(statements) > 1 {
 		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	p := &prepared{}
+	p := &prepared{source: sql, sent: paramTypes, created: s.now()}
 	for _, t := range paramTypes {
 		p.declared = append(p.declared, types.Of(types.OID(t)))
 	}
@@ -72,18 +86,24 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 		}
 	}
 	s.prepared[name] = p
+	if name == "" {
+		s.recent.add(p)
+	}
 	return nil
 }
 
 // plan binds a prepared statement, again if the catalog changed since.
 func (s *Session) plan(p *prepared) error {
 	version, hidden := s.snapshot().Version, !s.settings.on("envelope")
-	if p.query != nil && p.version == version && p.hidden == hidden {
+	if p.query != nil && p.version == version && p.hidden == hidden && s.sameNames(p) {
 		return nil
 	}
 	target := p.stmt
-	if e, ok := target.(*ast.Explain); ok {
-		target = e.Stmt
+	switch x := target.(type) {
+	case *ast.Explain:
+		target = x.Stmt
+	case *ast.DeclareCursor:
+		target = x.Query
 	}
 	p.params = slices.Clone(p.declared)
 	switch target.(type) {
@@ -94,7 +114,7 @@ func (s *Session) plan(p *prepared) error {
 		}
 		p.params = q.Params
 		if target == p.stmt {
-			p.query, p.version, p.hidden = q, version, hidden
+			p.query, p.version, p.hidden, p.means = q, version, hidden, s.settings.meaning()
 		}
 	}
 	for i, t := range p.params {
@@ -103,6 +123,13 @@ func (s *Session) plan(p *prepared) error {
 		}
 	}
 	return nil
+}
+
+// sameNames reports whether the names and literals of a statement mean what they
+// meant when it was bound.
+func (s *Session) sameNames(p *prepared) bool {
+	now := s.settings.meaning()
+	return now == p.means || now.location == p.means.location && slices.Equal(now.searchPath, p.means.searchPath)
 }
 
 func (s *Session) lookupPrepared(name string) (*prepared, error) {
@@ -127,14 +154,23 @@ func (s *Session) DescribeStatement(_ context.Context, name string) ([]types.OID
 		oids[i] = t.OID
 	}
 	cols, err := s.resultColumns(p)
-	return oids, describe(cols, nil), err
+	return oids, describe(cols, origins(p.query), nil), err
 }
 
-func describe(cols []types.Column, formats []pgwire.Format) []pgwire.Column {
+func describe(cols []types.Column, from []plan.Origin, formats []pgwire.Format) []pgwire.Column {
 	if cols == nil {
 		return nil
 	}
-	return wireColumns(cols, formats)
+	return wireColumns(cols, from, formats)
+}
+
+// origins are where the columns of a statement's result come from, as far as that
+// is known.
+func origins(q *plan.Query) []plan.Origin {
+	if q == nil {
+		return nil
+	}
+	return q.Origins
 }
 
 // resultColumns returns the columns of a statement's result, nil if it has none.
@@ -234,7 +270,7 @@ func (s *Session) Bind(_ context.Context, b pgwire.Bind) error {
 	if err != nil {
 		return err
 	}
-	return s.addPortal(b.Portal, &portal{prepared: p, params: params, formats: b.ResultFormats})
+	return s.addPortal(b.Portal, &portal{prepared: p, params: params, formats: b.ResultFormats, created: s.now()})
 }
 
 func (s *Session) addPortal(name string, p *portal) error {
@@ -248,6 +284,9 @@ func (s *Session) addPortal(name string, p *portal) error {
 
 // readParams decodes parameter values.
 func (s *Session) readParams(b pgwire.Bind, want []types.Type) ([]types.Datum, error) {
+	if len(want) == 0 {
+		return nil, nil
+	}
 	out := make([]types.Datum, len(want))
 	text := s.textOptions()
 	for i, raw := range b.Params {
@@ -276,7 +315,7 @@ func (s *Session) DescribePortal(_ context.Context, name string) ([]pgwire.Colum
 		return nil, sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", name)
 	}
 	cols, err := s.resultColumns(p.prepared)
-	return describe(cols, p.formats), err
+	return describe(cols, origins(p.prepared.query), p.formats), err
 }
 
 // Execute implements pgwire.Session.
@@ -285,6 +324,8 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w *pgwi
 	if p == nil {
 		return sqlerr.New(sqlerr.InvalidCursorName, "portal %q does not exist", name)
 	}
+	s.busy(p.prepared.source)
+	w.Silent = s.silent
 	out := &sink{writer: w, text: s.textOptions(), extended: true, formats: p.formats}
 	if p.prepared.stmt == nil {
 		return w.Empty()
@@ -337,7 +378,7 @@ func (s *Session) advance(ctx context.Context, p *portal, maxRows int, out *sink
 			return false, err
 		}
 	}
-	if err := out.begin(p.running.columns()); err != nil {
+	if err := out.begin(p.running.columns(), origins(p.running.query)); err != nil {
 		return false, err
 	}
 	return p.running.send(ctx, out, maxRows)
@@ -362,11 +403,24 @@ func (s *Session) ClosePortal(name string) { s.dropPortal(name) }
 func (s *Session) dropPortal(name string) {
 	if p := s.portals[name]; p != nil {
 		_ = p.stop() // what it read is dropped
+		if p.cursor != nil {
+			s.kept -= p.cursor.bytes
+		}
 		delete(s.portals, name)
 	}
 }
 
+// closePortals ends all portals but the cursors that outlive their transaction.
 func (s *Session) closePortals() {
+	for name, p := range s.portals {
+		if p.cursor == nil || !p.cursor.held {
+			s.dropPortal(name)
+		}
+	}
+}
+
+// closeAll ends all portals.
+func (s *Session) closeAll() {
 	for name := range s.portals {
 		s.dropPortal(name)
 	}
@@ -379,7 +433,7 @@ func (s *Session) preparedStatement(ctx context.Context, stmt ast.Statement, out
 		if s.prepared[x.Name] != nil {
 			return sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", x.Name).At(x.Position())
 		}
-		p := &prepared{stmt: x.Stmt}
+		p := &prepared{stmt: x.Stmt, source: ast.String(x), created: s.now(), fromSQL: true}
 		for _, t := range x.Types {
 			typ, err := bind.TypeOf(t)
 			if err != nil {
@@ -427,128 +481,4 @@ func (s *Session) executed(x *ast.Execute) (*prepared, []types.Datum, error) {
 	}
 	params, err := s.constants(x.Args, p.params)
 	return p, params, err
-}
-
-// cursorStatement runs DECLARE, FETCH, MOVE and CLOSE. A cursor is a portal.
-func (s *Session) cursorStatement(ctx context.Context, stmt ast.Statement, out *sink) error {
-	switch x := stmt.(type) {
-	case *ast.DeclareCursor:
-		switch {
-		case !s.txn.open():
-			return sqlerr.New(sqlerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
-		case x.Hold:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "cursors WITH HOLD are not supported").At(x.Position())
-		case x.Scroll == ast.Yes:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "scrollable cursors are not supported").At(x.Position())
-		case s.portals[x.Name] != nil:
-			return sqlerr.New(sqlerr.DuplicateCursor, "cursor %q already exists", x.Name).At(x.Position())
-		}
-		p := &prepared{stmt: x.Query}
-		if err := s.plan(p); err != nil {
-			return err
-		}
-		c := &portal{prepared: p}
-		if x.Binary {
-			c.formats = []pgwire.Format{pgwire.BinaryFormat}
-		}
-		if err := s.addPortal(x.Name, c); err != nil {
-			return err
-		}
-		return out.complete("DECLARE CURSOR")
-	case *ast.Fetch:
-		return s.fetch(ctx, x, out)
-	case *ast.CloseCursor:
-		if x.Name == "" {
-			s.closePortals()
-			return out.complete("CLOSE CURSOR ALL")
-		}
-		if _, err := s.cursor(x.Name); err != nil {
-			return err
-		}
-		s.dropPortal(x.Name)
-		return out.complete("CLOSE CURSOR")
-	}
-	return nil
-}
-
-func (s *Session) cursor(name string) (*portal, error) {
-	p := s.portals[name]
-	if p == nil || p.prepared.query == nil {
-		return nil, sqlerr.New(sqlerr.InvalidCursorName, "cursor %q does not exist", name)
-	}
-	return p, nil
-}
-
-// fetch moves a cursor forward.
-func (s *Session) fetch(ctx context.Context, x *ast.Fetch, out *sink) error {
-	p, err := s.cursor(x.Cursor)
-	if err != nil {
-		return err
-	}
-	if x.Direction != ast.FetchForward || x.Count < 0 {
-		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cursor can only scan forward").WithHint("Use FETCH NEXT, FORWARD n or ALL.").At(x.Position())
-	}
-	limit := 0
-	if x.Count != ast.FetchAll {
-		limit = int(min(x.Count, 1<<30))
-	}
-	if x.Count == 0 && x.Move {
-		return out.complete("MOVE 0")
-	}
-	if x.Move {
-		return s.moveCursor(ctx, p, limit, out)
-	}
-	if len(p.formats) > 0 {
-		out.formats = p.formats
-	}
-	if p.finished || x.Count == 0 {
-		if err := out.begin(p.prepared.query.Output); err != nil {
-			return err
-		}
-		return out.complete("FETCH 0")
-	}
-	more, err := s.advance(ctx, p, limit, out)
-	if err != nil {
-		return err
-	}
-	p.finished = !more
-	return out.complete("FETCH %d", out.rows)
-}
-
-// moveCursor skips rows.
-func (s *Session) moveCursor(ctx context.Context, p *portal, limit int, out *sink) error {
-	if p.running == nil && !p.finished {
-		var err error
-		if p.running, err = s.startQuery(ctx, p.prepared.query, p.params, false); err != nil {
-			return err
-		}
-	}
-	moved := 0
-	for !p.finished && (limit == 0 || moved < limit) {
-		n, err := p.running.skip(ctx, limit-moved)
-		if err != nil {
-			return err
-		}
-		moved += n
-		p.finished = n == 0
-	}
-	return out.complete("MOVE %d", moved)
-}
-
-// skip passes over rows of the current batch, at most limit (0 or less: all of
-// it), and returns how many; 0 at the end.
-func (r *running) skip(ctx context.Context, limit int) (int, error) {
-	if r.batch == nil || r.next == r.batch.Rows {
-		b, err := r.rows.Next(ctx)
-		if err != nil || b == nil {
-			return 0, err
-		}
-		r.batch, r.next = b, 0
-	}
-	n := r.batch.Rows - r.next
-	if limit > 0 {
-		n = min(n, limit)
-	}
-	r.next += n
-	return n, nil
 }

@@ -31,6 +31,12 @@ type running struct {
 
 // start plans and starts a statement that yields or writes rows.
 func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.Datum) (*running, error) {
+	if p := s.recent.of(stmt); p != nil && len(params) == 0 {
+		if err := s.plan(p); err != nil {
+			return nil, err
+		}
+		return s.startQuery(ctx, p.query, nil, false)
+	}
 	ec := s.exprContext()
 	ec.Params = params
 	declared := make([]types.Type, len(params))
@@ -49,7 +55,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	ec := s.exprContext()
 	ec.Params = params
 	streamsRead, leaves := physical.Streams(q.Root)
-	settings := s.settings.envelope()
+	settings := s.settings.meaning().envelope
 	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
 	}
@@ -74,6 +80,10 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		}
 		return nil
 	}
+	if err := s.lockTables(ctx, q.Root); err != nil {
+		st.Close()
+		return nil, err
+	}
 	if measured {
 		env.Clock = s.engine.Now
 	}
@@ -85,6 +95,22 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	return &running{query: q, rows: rows, statement: st, settings: settings}, nil
 }
 
+// lockTables keeps other writers of tables away before a statement reads what it
+// computes its writes from.
+func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
+	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
+		tx := s.tx()
+		tx.LockTimeout = s.settings.meaning().lockTimeout
+		return tx.Lock(ctx)
+	}
+	for _, c := range n.Children() {
+		if err := s.lockTables(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // close ends the query.
 func (r *running) close() error {
 	r.statement.Close()
@@ -94,27 +120,13 @@ func (r *running) close() error {
 // columns are those that the client sees.
 func (r *running) columns() []types.Column { return r.query.Output }
 
-// send sends at most limit rows (0: all) and reports whether there are more. The
-// coverage is judged before the first row and at the end, so that nothing
-// partial leaves unlabelled (L-7).
+// send sends at most limit rows (0: all) and reports whether there are more.
 func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, err error) {
 	sent := 0
 	for {
-		if r.batch == nil || r.next == r.batch.Rows {
-			if r.batch, err = r.rows.Next(ctx); err != nil {
-				return false, err
-			}
-			r.next = 0
-			if r.batch == nil {
-				r.done = true
-				return false, r.judge(out)
-			}
-			var labelled bool
-			r.batch, labelled = r.label(r.batch)
-			r.labelled = r.labelled || labelled
-			if err := r.judge(out); err != nil {
-				return false, err
-			}
+		ok, err := r.fill(ctx, out)
+		if !ok || err != nil {
+			return false, err
 		}
 		n := r.batch.Rows - r.next
 		if limit > 0 {
@@ -128,6 +140,29 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 			return true, nil
 		}
 	}
+}
+
+// fill makes sure that there are rows to send; false at the end. The coverage is
+// judged before the first row and at the end, so that nothing partial leaves
+// unlabelled (L-7).
+func (r *running) fill(ctx context.Context, out *sink) (ok bool, err error) {
+	for r.batch == nil || r.next == r.batch.Rows {
+		if r.batch, err = r.rows.Next(ctx); err != nil {
+			return false, err
+		}
+		r.next = 0
+		if r.batch == nil {
+			r.done = true
+			return false, r.judge(out)
+		}
+		var labelled bool
+		r.batch, labelled = r.label(r.batch)
+		r.labelled = r.labelled || labelled
+		if err := r.judge(out); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // label makes rows that no event stands behind, such as those an outer join
@@ -197,7 +232,7 @@ func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statemen
 		}
 	}
 	if len(r.columns()) > 0 || !modifies {
-		if err := out.begin(r.columns()); err != nil {
+		if err := out.begin(r.columns(), origins(r.query)); err != nil {
 			return err
 		}
 	}

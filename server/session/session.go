@@ -3,6 +3,9 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -23,15 +26,25 @@ type Session struct {
 	settings *settings
 	prepared map[string]*prepared
 	portals  map[string]*portal
+	kept     int64 // bytes of rows that cursors keep
+	recent   recent
 	txn      transaction
+
+	listening map[string]bool // channels
+	mailbox   *mailbox
+	activity  activity
 }
 
 var _ pgwire.Session = (*Session)(nil)
 
 func newSession(e *Engine, t *Tenant, s pgwire.Startup) *Session {
+	now := e.Now()
 	return &Session{
 		engine: e, tenant: t, startup: s, settings: newSettings(s.User),
-		prepared: map[string]*prepared{}, portals: map[string]*portal{},
+		prepared: map[string]*prepared{}, portals: map[string]*portal{}, mailbox: &mailbox{client: s.Client},
+		activity: activity{a: Activity{
+			Database: t.Database.Name, User: s.User, RemoteAddr: s.RemoteAddr, Encryption: s.Encryption, ProcessID: s.ProcessID, State: "idle", BackendStart: now, StateChange: now,
+		}},
 	}
 }
 
@@ -41,6 +54,7 @@ func (s *Session) Setting(name string) (string, bool) { return s.settings.get(na
 // SettingInfo is a row of pg_settings.
 type SettingInfo struct {
 	Name, Value, Initial, About string
+	Unit                        string // of Value, a number; empty for most
 	ReadOnly                    bool
 }
 
@@ -49,7 +63,11 @@ func (s *Session) Settings() []SettingInfo {
 	var out []SettingInfo
 	for _, n := range s.settings.names() {
 		d := known[n]
-		out = append(out, SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, ReadOnly: d.readOnly})
+		info := SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, Unit: d.unit, ReadOnly: d.readOnly}
+		if d.unit == "ms" {
+			info.Value = strconv.FormatInt(s.settings.duration(n).Milliseconds(), 10)
+		}
+		out = append(out, info)
 	}
 	return out
 }
@@ -63,6 +81,7 @@ func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
 // Parameters implements pgwire.Session.
 func (s *Session) Parameters() [][2]string {
 	s.settings.changed = nil
+	s.showApplication()
 	var out [][2]string
 	for _, n := range s.settings.names() {
 		if known[n].report {
@@ -75,15 +94,25 @@ func (s *Session) Parameters() [][2]string {
 // reportChanges tells the client of settings that changed.
 func (s *Session) reportChanges(w *pgwire.Writer) {
 	for _, n := range s.settings.changed {
+		if n == "application_name" {
+			s.showApplication()
+		}
 		w.Parameter(shownName(n), s.settings.values[n])
 	}
 	s.settings.changed = nil
 }
 
+// silent reports whether the client does not want messages of a severity.
+func (s *Session) silent(severity string) bool {
+	return severity != "INFO" && slices.Index(messageLevels, strings.ToLower(severity)) < s.settings.meaning().minMessages
+}
+
 // Close implements pgwire.Session.
 func (s *Session) Close() {
-	s.closePortals()
+	s.closeAll()
 	s.txn.rollback()
+	s.unlistenAll()
+	s.engine.directory.remove(s)
 }
 
 // snapshot returns the database's relations as they are now.
@@ -118,9 +147,10 @@ func (s *Session) exprContext() *expr.Context {
 	if s.txn.open() {
 		now = s.txn.began
 	}
+	means := s.settings.meaning()
 	return &expr.Context{
-		Now: now, Location: s.settings.location(), User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: s.settings.searchPath(s.startup.User), Setting: s.contextSetting, Set: s.setConfig, Catalog: s.systemCatalog(),
+		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
+		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s,
 		Seed: s.tenant.Database.SketchSeed(),
 	}
 }
@@ -150,10 +180,10 @@ func (s *Session) textOptions() *types.TextOptions { return s.exprContext().Text
 
 // statementContext bounds a statement's time.
 func (s *Session) statementContext(ctx context.Context) (context.Context, context.CancelFunc) {
-	if d := s.settings.duration("statement_timeout"); d > 0 {
+	if d := s.settings.meaning().statementTimeout; d > 0 {
 		return context.WithTimeoutCause(ctx, d, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout"))
 	}
-	return context.WithCancel(ctx)
+	return ctx, func() {} // pgwire ends it
 }
 
 // clientError makes any error of a statement one for the client.
@@ -177,7 +207,10 @@ func clientError(ctx context.Context, err error) error {
 
 // Query implements pgwire.Session.
 func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
-	statements, err := parse.Parse(sql)
+	s.busy(sql)
+	defer s.idle()
+	w.Silent = s.silent
+	statements, err := s.parse(sql)
 	if err != nil {
 		s.txn.fail()
 		return err

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ type setting struct {
 	report   bool // told to the client when it changes
 	// check returns the value to keep; nil keeps any.
 	check func(value string) (string, error)
+	// unit of the number that pg_settings shows; "" where it shows the value itself.
+	unit string
 }
 
 // ServerVersion is the PostgreSQL version whose behaviour clients may expect.
@@ -30,36 +33,38 @@ const ServerVersion = "15.0"
 var known = withAccepted(map[string]setting{
 	"application_name":                    {initial: "", about: "Name of the application, for the log and pg_stat_activity.", report: true},
 	"client_encoding":                     {initial: "UTF8", about: "Encoding of the client; only UTF8.", report: true, check: encoding},
-	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client."},
+	"client_min_messages":                 {initial: "notice", about: "Least severe message sent to the client.", check: messageLevel},
 	"bytea_output":                        {initial: "hex", about: "Output format of bytea.", check: oneOf("bytea_output", "hex")},
 	"datestyle":                           {initial: "ISO, MDY", about: "Display format of dates; ISO.", report: true, check: dateStyle},
 	"default_transaction_read_only":       {initial: "off", about: "Whether new transactions are read-only.", report: true, check: boolean("default_transaction_read_only")},
-	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut."},
+	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("default_transaction_isolation")},
 	"envelope":                            {initial: "on", about: "Whether SELECT * shows _status, _coverage, _error and _staleness_ms.", check: boolean("envelope")},
 	"confidence":                          {initial: "0.95", about: "Confidence of the bounds of approximate values.", check: fraction("confidence")},
 	"extra_float_digits":                  {initial: "1", about: "Accepted; floats are shown in shortest exact form."},
-	"idle_in_transaction_session_timeout": {initial: "0", about: "Accepted."},
+	"idle_in_transaction_session_timeout": {initial: "0", about: "Longest wait for a client in a transaction; 0 is unlimited.", check: timeout("idle_in_transaction_session_timeout"), unit: "ms"},
+	"idle_session_timeout":                {initial: "0", about: "Longest wait for a client outside of transactions; 0 is unlimited.", check: timeout("idle_session_timeout"), unit: "ms"},
 	"in_hot_standby":                      {initial: "off", about: "Always off.", readOnly: true, report: true},
 	"integer_datetimes":                   {initial: "on", about: "Always on.", readOnly: true, report: true},
 	"intervalstyle":                       {initial: "postgres", about: "Display format of intervals; postgres.", report: true, check: oneOf("IntervalStyle", "postgres")},
 	"is_superuser":                        {initial: "on", about: "Whether the user is a superuser.", readOnly: true, report: true},
-	"lock_timeout":                        {initial: "0", about: "Accepted."},
+	"lock_timeout":                        {initial: "0", about: "Longest wait for another transaction that writes to tables; 0 is unlimited.", check: timeout("lock_timeout"), unit: "ms"},
 	"max_identifier_length":               {initial: "63", about: "Maximum length of a name.", readOnly: true},
 	"max_index_keys":                      {initial: "32", about: "Maximum number of index keys.", readOnly: true},
 	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},
 	"partial_results":                     {initial: "error", about: "What becomes of a partial result: error, warn or label.", check: oneOf("partial_results", "error", "warn", "label")},
 	"read_wait":                           {initial: "1s", about: "How long a statement waits for partitions to reach its cut.", check: duration("read_wait")},
+	"role":                                {initial: "none", about: "The role that statements run as; only the session's user."},
 	"row_security":                        {initial: "off", about: "Accepted."},
 	"search_path":                         {initial: "\"$user\", public", about: "Schemas that unqualified names are looked up in."},
 	"server_encoding":                     {initial: "UTF8", about: "Encoding of the server.", readOnly: true, report: true},
 	"server_version":                      {initial: ServerVersion, about: "PostgreSQL version that the server is compatible with.", readOnly: true, report: true},
 	"server_version_num":                  {initial: "150000", about: "The same as a number.", readOnly: true},
-	"session_authorization":               {initial: "", about: "The session's user.", readOnly: true, report: true},
+	"session_authorization":               {initial: "", about: "The session's user.", report: true},
 	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
-	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: duration("statement_timeout")},
+	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: timeout("statement_timeout"), unit: "ms"},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
-	"transaction_isolation":               {initial: "read committed", about: "Accepted."},
+	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
 })
 
@@ -89,6 +94,20 @@ func oneOf(name string, allowed ...string) func(string) (string, error) {
 		}
 		return "", invalidSetting(name, v, allowed...)
 	}
+}
+
+// messageLevels are the severities of messages, from the least; debug has five.
+var messageLevels = []string{"debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error"}
+
+func messageLevel(v string) (string, error) {
+	if strings.EqualFold(v, "debug") {
+		v = "debug2"
+	}
+	return oneOf("client_min_messages", messageLevels...)(v)
+}
+
+func isolation(name string) func(string) (string, error) {
+	return oneOf(name, "serializable", "repeatable read", "read committed", "read uncommitted")
 }
 
 func boolean(name string) func(string) (string, error) {
@@ -149,15 +168,52 @@ func duration(name string) func(string) (string, error) {
 	}
 }
 
+// timeout reads one of PostgreSQL's settings in milliseconds, and keeps it in the
+// largest unit that it is a whole number of.
+func timeout(name string) func(string) (string, error) {
+	check := duration(name)
+	return func(v string) (string, error) {
+		if _, err := check(v); err != nil {
+			return "", err
+		}
+		d, err := parseDuration(v, time.Millisecond)
+		if err != nil {
+			return "", err
+		}
+		ms := d.Milliseconds()
+		if ms > math.MaxInt32 {
+			return "", sqlerr.New(sqlerr.InvalidParameterValue, "%d ms is outside the valid range for parameter %q (0 .. %d)", ms, name, math.MaxInt32)
+		}
+		if ms == 0 {
+			return "0", nil
+		}
+		for _, u := range []struct {
+			ms   int64
+			name string
+		}{{86_400_000, "d"}, {3_600_000, "h"}, {60_000, "min"}, {1000, "s"}} {
+			if ms%u.ms == 0 {
+				return strconv.FormatInt(ms/u.ms, 10) + u.name, nil
+			}
+		}
+		return strconv.FormatInt(ms, 10) + "ms", nil
+	}
+}
+
+// durationUnits are those of PostgreSQL's settings; a bare number has another.
+var durationUnits = map[string]time.Duration{
+	"": 0, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+}
+
 // parseDuration reads '250', '250ms', '5 s' or an interval; a bare number is in unit.
 func parseDuration(s string, unit time.Duration) (time.Duration, error) {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789."))
 	if n, err := strconv.ParseFloat(s[:digits], 64); err == nil {
-		units := map[string]time.Duration{
-			"": unit, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+		u, ok := durationUnits[strings.TrimSpace(s[digits:])]
+		if u == 0 {
+			u = unit
 		}
-		if u, ok := units[strings.TrimSpace(s[digits:])]; ok {
+		if ok {
 			if n*float64(u) > 1<<62 {
 				return 0, sqlerr.New(sqlerr.InvalidParameterValue, "interval %q is too long", s)
 			}
@@ -190,8 +246,17 @@ func intervalDuration(s string) (time.Duration, error) {
 type settings struct {
 	values  map[string]string
 	local   map[string]string // values before SET LOCAL, to restore at the end of the transaction
-	before  map[string]string // values before SET in a transaction, to restore if it is rolled back
+	undo    []changedSetting  // of the transaction, in the order of the changes
+	inBlock bool              // changes are remembered
 	changed []string          // reported settings that changed and were not yet told
+	means   *meaning          // of the values; nil after a change
+}
+
+// changedSetting is what a change replaced.
+type changedSetting struct {
+	name            string
+	value, local    string
+	existed, wasSet bool // in values; in local
 }
 
 func newSettings(user string) *settings {
@@ -217,6 +282,10 @@ func (s *settings) set(name, value string) error {
 	case !ok && strings.Contains(name, "."):
 	case !ok:
 		return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+	case name == "role" || name == "session_authorization":
+		if value, ok = s.ownRole(name, value); !ok {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "only the session's own user can be its %s", name)
+		}
 	case d.readOnly:
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
 	case d.check != nil:
@@ -225,54 +294,107 @@ func (s *settings) set(name, value string) error {
 			return err
 		}
 	}
-	if s.values[name] != value && d.report {
+	s.remember(name)
+	delete(s.local, name) // what is set for the session stays after the transaction
+	s.assign(name, value)
+	return nil
+}
+
+// ownRole returns what SET ROLE and SET SESSION AUTHORIZATION keep: there is no
+// other role to become.
+func (s *settings) ownRole(name, value string) (string, bool) {
+	if name == "role" {
+		return value, value == "none" || value == s.values["session_authorization"]
+	}
+	if value == "" || strings.EqualFold(value, "default") { // its initial value depends on who it is
+		value = s.values[name]
+	}
+	return value, value == s.values[name]
+}
+
+// assign gives a setting a value that was checked.
+func (s *settings) assign(name, value string) {
+	if s.values[name] != value && known[name].report {
 		s.changed = append(s.changed, name)
 	}
 	s.values[name] = value
-	return nil
+	s.means = nil
+	if mode, ok := strings.CutPrefix(name, "default_"); ok && strings.HasPrefix(mode, "transaction_") && !s.inBlock {
+		s.values[mode] = value // the next statement is a transaction
+	}
 }
 
 // setLocal changes a setting until the transaction ends.
 func (s *settings) setLocal(name, value string) error {
 	name = strings.ToLower(name)
-	old, had := s.values[name]
+	before, existed := s.values[name]
+	if old, ok := s.local[name]; ok {
+		before, existed = old, true
+	}
 	if err := s.set(name, value); err != nil {
 		return err
 	}
 	if s.local == nil {
 		s.local = map[string]string{}
 	}
-	if _, ok := s.local[name]; !ok && had {
-		s.local[name] = old
+	if existed {
+		s.local[name] = before
 	}
 	return nil
 }
 
 // remember keeps a setting's value for a transaction that may be rolled back.
 func (s *settings) remember(name string) {
-	if s.before == nil {
-		s.before = map[string]string{}
+	if !s.inBlock {
+		return
 	}
-	if _, ok := s.before[name]; !ok {
-		if old, had := s.values[name]; had {
-			s.before[name] = old
-		}
-	}
+	c := changedSetting{name: name}
+	c.value, c.existed = s.values[name]
+	c.local, c.wasSet = s.local[name]
+	s.undo = append(s.undo, c)
 }
 
-// endTransaction undoes SET LOCAL, and SET if the transaction is rolled back.
-func (s *settings) endTransaction(rolledBack bool) {
-	if rolledBack {
-		for name, value := range s.before {
-			_ = s.set(name, value) // it was valid before
+// mark returns what rollbackTo goes back to.
+func (s *settings) mark() int { return len(s.undo) }
+
+// rollbackTo undoes the changes since a mark.
+func (s *settings) rollbackTo(mark int) {
+	for _, c := range slices.Backward(s.undo[mark:]) {
+		if c.existed {
+			s.assign(c.name, c.value)
+		} else {
+			delete(s.values, c.name)
+		}
+		if c.wasSet {
+			s.local[c.name] = c.local
+		} else {
+			delete(s.local, c.name)
 		}
 	}
-	s.before = nil
+	s.undo = s.undo[:mark]
+}
+
+// beginTransaction makes changes undoable until endTransaction.
+func (s *settings) beginTransaction() { s.inBlock = true }
+
+// endTransaction undoes SET LOCAL, and every change if the transaction is rolled back.
+func (s *settings) endTransaction(rolledBack bool) {
+	if rolledBack {
+		s.rollbackTo(0)
+	}
+	s.inBlock, s.undo = false, nil
 	for name, value := range s.local {
-		_ = s.set(name, value) // it was valid before
+		s.assign(name, value)
 	}
 	s.local = nil
-	_ = s.set("transaction_read_only", s.values["default_transaction_read_only"])
+	s.beginModes()
+}
+
+// beginModes gives the next transaction the modes that the session has for it.
+func (s *settings) beginModes() {
+	for _, mode := range []string{"transaction_isolation", "transaction_read_only", "transaction_deferrable"} {
+		s.assign(mode, s.values["default_"+mode])
+	}
 }
 
 // reset returns a setting, or all with an empty name, to its initial value.
@@ -282,6 +404,7 @@ func (s *settings) reset(name string) error {
 		d, ok := known[name]
 		if !ok {
 			if strings.Contains(name, ".") {
+				s.remember(name)
 				delete(s.values, name)
 				return nil
 			}
@@ -290,7 +413,7 @@ func (s *settings) reset(name string) error {
 		return s.set(name, d.initial)
 	}
 	for n, d := range known {
-		if !d.readOnly && n != "transaction_read_only" {
+		if !d.readOnly && !strings.HasPrefix(n, "transaction_") {
 			if err := s.set(n, d.initial); err != nil {
 				return fmt.Errorf("reset %s: %w", n, err)
 			}
@@ -305,6 +428,28 @@ func (s *settings) names() []string { return slices.Sorted(maps.Keys(s.values)) 
 func (s *settings) duration(name string) time.Duration {
 	d, _ := parseDuration(s.values[name], time.Millisecond) // checked when it was set
 	return d
+}
+
+// meaning is what settings mean that every statement needs, worked out once.
+type meaning struct {
+	location                                                      *time.Location // the session's time zone
+	searchPath                                                    []string       // schemas of unqualified names
+	envelope                                                      envelope.Settings
+	minMessages                                                   int // place in messageLevels
+	statementTimeout, lockTimeout, idleSession, idleInTransaction time.Duration
+}
+
+// meaning returns what the settings mean now.
+func (s *settings) meaning() *meaning {
+	if s.means == nil {
+		s.means = &meaning{
+			minMessages: slices.Index(messageLevels, s.values["client_min_messages"]),
+			location:    s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
+			statementTimeout: s.duration("statement_timeout"), lockTimeout: s.duration("lock_timeout"),
+			idleSession: s.duration("idle_session_timeout"), idleInTransaction: s.duration("idle_in_transaction_session_timeout"),
+		}
+	}
+	return s.means
 }
 
 func (s *settings) on(name string) bool { return s.values[name] == "on" }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tallydb/tallydb/server/pgwire"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -19,9 +20,10 @@ type sink struct {
 
 func simpleSink(s *Session, w *pgwire.Writer) *sink { return &sink{writer: w, text: s.textOptions()} }
 
-// begin starts a result with these columns.
-func (o *sink) begin(cols []types.Column) error {
-	wire := wireColumns(cols, o.formats)
+// begin starts a result with these columns, which come from those of relations
+// where that is known.
+func (o *sink) begin(cols []types.Column, from []plan.Origin) error {
+	wire := wireColumns(cols, from, o.formats)
 	if o.extended {
 		o.writer.Begin(wire, o.text)
 		return nil
@@ -41,7 +43,7 @@ func (o *sink) complete(format string, args ...any) error {
 
 // table sends a whole small result.
 func (o *sink) table(cols []types.Column, b *types.Batch, tag string) error {
-	if err := o.begin(cols); err != nil {
+	if err := o.begin(cols, nil); err != nil {
 		return err
 	}
 	if err := o.send(b, 0, b.Rows); err != nil {
@@ -72,10 +74,13 @@ func textColumns(names []string) []types.Column {
 }
 
 // wireColumns describes columns to the client. One format serves all columns.
-func wireColumns(cols []types.Column, formats []pgwire.Format) []pgwire.Column {
+func wireColumns(cols []types.Column, from []plan.Origin, formats []pgwire.Format) []pgwire.Column {
 	out := make([]pgwire.Column, len(cols))
 	for i, c := range cols {
 		out[i] = pgwire.Column{Name: c.Name, Type: c.Type, Format: formatOf(formats, i)}
+		if i < len(from) {
+			out[i].Table, out[i].Number = from[i].Relation, int16(from[i].Column)
+		}
 		if c.Type.OID == types.Unknown { // PostgreSQL resolves it to text
 			out[i].Type = types.Of(types.Text)
 		}

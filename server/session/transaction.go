@@ -31,6 +31,9 @@ type transaction struct {
 	appenders map[id.Relation]*ingest.Appender
 	order     []*ingest.Appender
 	ddl       []string // done inside the block, and not undone by ROLLBACK
+
+	savepoints []savepoint
+	messages   messages
 }
 
 func (t *transaction) open() bool   { return t.status != 0 }
@@ -41,6 +44,11 @@ func (t *transaction) fail() {
 	if t.status == 'T' {
 		t.status = 'E'
 	}
+}
+
+// empty reports whether the transaction did nothing that COMMIT has to do.
+func (t *transaction) empty() bool {
+	return len(t.order) == 0 && (t.tables == nil || !t.tables.Writing()) && len(t.messages.listens) == 0 && len(t.messages.sent) == 0
 }
 
 // rollback drops what is not durable.
@@ -67,6 +75,7 @@ func (s *Session) Sync(context.Context, bool) error {
 	if !s.txn.open() {
 		s.closePortals()
 	}
+	s.idle()
 	return nil
 }
 
@@ -142,6 +151,13 @@ func (s *Session) abandonStatement() {
 func (s *Session) commit(ctx context.Context, out *sink) error {
 	t := s.txn
 	s.txn = transaction{}
+	if t.empty() {
+		return nil
+	}
+	if err := s.tenant.channels.room(t.messages.sent); err != nil {
+		t.rollback()
+		return err
+	}
 	wait := make(chan struct{})
 	stop := time.AfterFunc(applyWait, func() { close(wait) })
 	defer stop.Stop()
@@ -156,6 +172,7 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	if err != nil {
 		return err
 	}
+	s.deliver(t.messages)
 	for i, a := range t.order {
 		if err := noticeOutcome(out, a.Stream(), results[i]); err != nil {
 			return err
@@ -193,8 +210,7 @@ func (s *Session) transactionStatement(ctx context.Context, t *ast.Transaction, 
 	case ast.Rollback:
 		return s.endBlock(ctx, t, out, "ROLLBACK")
 	default:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "savepoints are not supported").
-			WithHint("Commit in smaller transactions.").At(t.Position())
+		return s.savepointStatement(t, out)
 	}
 }
 
@@ -210,39 +226,56 @@ func (s *Session) begin(t *ast.Transaction, out *sink) error {
 		return out.complete("%s", tag)
 	}
 	s.txn = transaction{status: 'T', began: s.now()}
-	if err := s.applyModes(t.Modes); err != nil {
+	s.settings.beginTransaction()
+	if err := s.setModes("transaction", t.Modes); err != nil {
 		return err
 	}
 	return out.complete("%s", tag)
 }
 
-// applyModes takes the modes of BEGIN and SET TRANSACTION. Isolation levels are
-// accepted: every statement reads at its own cut.
-func (s *Session) applyModes(m ast.TransactionModes) error {
-	switch m.ReadOnly {
-	case ast.Yes:
-		return s.settings.set("transaction_read_only", "on")
-	case ast.No:
-		return s.settings.set("transaction_read_only", "off")
+// setModes takes the modes of a transaction (prefix "transaction") or of the
+// transactions to come ("default_transaction"). Isolation levels are accepted:
+// every statement reads at its own cut.
+func (s *Session) setModes(prefix string, m ast.TransactionModes) error {
+	if m.Isolation != "" {
+		if err := s.settings.set(prefix+"_isolation", strings.ToLower(string(m.Isolation))); err != nil {
+			return err
+		}
+	}
+	for name, choice := range map[string]ast.Choice{"_read_only": m.ReadOnly, "_deferrable": m.Deferrable} {
+		if choice == ast.Unset {
+			continue
+		}
+		if err := s.settings.set(prefix+name, map[ast.Choice]string{ast.Yes: "on", ast.No: "off"}[choice]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // endBlock runs COMMIT and ROLLBACK. The COMMIT of a failed block rolls back.
 func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, tag string) error {
+	if !s.txn.open() && t.Chain {
+		return sqlerr.New(sqlerr.NoActiveSQLTransaction, "%s AND CHAIN can only be used in transaction blocks", tag)
+	}
 	if !s.txn.open() {
 		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")); err != nil {
 			return err
 		}
 		return out.complete("%s", tag)
 	}
-	s.closePortals()
 	var err error
 	if tag == "COMMIT" && !s.txn.failed() {
+		if err = s.holdCursors(ctx, out); err != nil {
+			s.abandonBlock()
+			return err
+		}
+		s.closePortals()
 		err = s.commit(ctx, out)
 	} else {
+		s.closePortals()
 		tag = "ROLLBACK"
-		err = s.warnAboutDDL(out)
+		err = s.warnAboutDDL(out, s.txn.ddl)
 		s.txn.rollback()
 	}
 	s.settings.endTransaction(tag == "ROLLBACK")
@@ -251,15 +284,23 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 	}
 	if t.Chain {
 		s.txn = transaction{status: 'T', began: s.now()}
+		s.settings.beginTransaction()
 	}
 	return out.complete("%s", tag)
 }
 
+// abandonBlock rolls back a block whose COMMIT failed before anything was durable.
+func (s *Session) abandonBlock() {
+	s.closePortals()
+	s.txn.rollback()
+	s.settings.endTransaction(true)
+}
+
 // warnAboutDDL says what a rollback does not undo.
-func (s *Session) warnAboutDDL(out *sink) error {
-	if len(s.txn.ddl) == 0 {
+func (s *Session) warnAboutDDL(out *sink, ddl []string) error {
+	if len(ddl) == 0 {
 		return nil
 	}
 	return out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "data definition is not undone by ROLLBACK").
-		WithDetail("Stays in effect: %s.", strings.Join(s.txn.ddl, ", ")))
+		WithDetail("Stays in effect: %s.", strings.Join(ddl, ", ")))
 }

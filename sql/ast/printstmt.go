@@ -19,6 +19,8 @@ func (p *printer) statement(s Statement) {
 		p.copy(x)
 	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase:
 		p.create(s)
+	case *CreateRole, *AlterRole, *DropRole:
+		p.role(s)
 	case *Drop:
 		p.drop(x)
 	case *AlterTable:

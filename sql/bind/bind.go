@@ -139,6 +139,7 @@ func (b *binder) query(s *ast.Select) (*plan.Query, error) {
 	for i, c := range r.cols {
 		reorder = reorder || c.index != i
 		q.Output = append(q.Output, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull, Role: c.role})
+		q.Origins = append(q.Origins, c.origin)
 		if c.status {
 			q.StatusShown = true
 			q.StatusColumns = append(q.StatusColumns, i)

@@ -172,15 +172,31 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 		}
 	}
 	if rel := b.relation(x.Name); rel != nil {
-		return b.relationScope(rel, x.Alias, ctx)
+		s, err := b.relationScope(rel, x.Alias, ctx)
+		return s.ownedBy(uint32(rel.ID)), err
 	}
 	if side := b.side(x.Name); side != nil {
 		return nodeScope(side, side.Name(), "public", x.Alias, false, ctx)
 	}
 	if v := b.virtual(x.Name); v != nil {
-		return nodeScope(&plan.VirtualScan{Table: v}, v.Name, v.Schema, x.Alias, false, ctx)
+		s, err := nodeScope(&plan.VirtualScan{Table: v}, v.Name, v.Schema, x.Alias, false, ctx)
+		return s.ownedBy(v.OID), err
 	}
 	return nil, b.undefinedTable(x.Name)
+}
+
+// ownedBy says of the columns that they are those of a relation, in their order.
+func (s *scope) ownedBy(relation uint32) *scope {
+	if s == nil {
+		return nil
+	}
+	for i := range s.cols {
+		s.cols[i].origin = plan.Origin{}
+		if !s.cols[i].hidden {
+			s.cols[i].origin = plan.Origin{Relation: relation, Column: i + 1}
+		}
+	}
+	return s
 }
 
 // inView makes names in the body of a view mean what they meant when it was
@@ -386,6 +402,7 @@ func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, er
 	s := &scope{node: r.node, ctx: ctx, tables: []table{{name: name}}}
 	for i, c := range r.cols {
 		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
+		col.origin = c.origin
 		if i < len(renamed) {
 			col.name = renamed[i].Name
 		}

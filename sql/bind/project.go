@@ -214,6 +214,7 @@ func (q *selecting) project() (*result, []plan.SortKey, error) {
 		t := &q.targets[i]
 		at := add(t.e, types.Column{Name: t.name, NotNull: notNull(q.node, t.e)})
 		r.cols = append(r.cols, output{name: t.name, typ: t.e.Type(), index: at, notNull: cols[at].NotNull, role: t.role, status: t.status, literal: t.literal})
+		r.cols[i].origin = t.origin
 	}
 	distinct := q.core.Distinct && len(q.core.DistinctOn) == 0
 	for i := range q.targets {

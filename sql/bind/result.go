@@ -24,6 +24,7 @@ type output struct {
 	literal bool // an untyped literal that became text for want of better
 	approx  *approx
 	record  []recordPlace
+	origin  plan.Origin
 }
 
 // visible returns a plan whose first columns are the visible ones, followed by

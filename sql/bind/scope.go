@@ -25,6 +25,7 @@ type column struct {
 	record  []recordPlace // of a record whose fields are known
 	joined  bool          // stands for a column of USING: seen only with its table's name
 	hidden  bool          // not in *
+	origin  plan.Origin
 }
 
 // approx says where the bounds and the state of an approximate column are; -1

@@ -108,6 +108,7 @@ type target struct {
 	state   expr.Expr
 	made    interval
 	fields  []recordField // of a record
+	origin  plan.Origin
 }
 
 // selecting is a SELECT while it is bound.
@@ -246,6 +247,9 @@ func (q *selecting) describe(t *target) {
 		t.role = types.RoleEnvelope
 	}
 	for c := range q.s.cols {
+		if q.s.cols[c].index == i && t.origin.Relation == 0 {
+			t.origin = q.s.cols[c].origin
+		}
 		if q.s.cols[c].index == i && q.s.cols[c].status && len(q.s.tables) == 1 {
 			t.status = true
 		}

@@ -133,6 +133,7 @@ func combineSides(x *ast.SetOp, sides []*result) *result {
 			c.approx = noBounds(c.approx, o.approx)
 			c.notNull, c.literal = c.notNull && o.notNull, c.literal && o.literal
 		}
+		c.origin = plan.Origin{}
 		out.cols = append(out.cols, c)
 	}
 	return out

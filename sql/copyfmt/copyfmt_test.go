@@ -84,11 +84,11 @@ func TestReaderErrors(t *testing.T) {
 		opts              Options
 	}{
 		{"1\ta\t1\nx\tb\t2\n", "22P02", `COPY t, line 2, column n: "x"`, Defaults(Text)},
-		{"1\ta\n", "22P04", "COPY t, line 1", Defaults(Text)},
-		{"1\ta\t1\t1\n", "22P04", "COPY t, line 1", Defaults(Text)},
-		{"1,\"a\n", "22P04", "COPY t, line 1", Defaults(CSV)},
-		{"1\t\xff\t1\n", "22021", `COPY t, line 1, column s: "\xff"`, Defaults(Text)},
-		{"n,t,f\n", "22P04", "COPY t, line 1", match},
+		{"1\ta\n", "22P04", "COPY t, line 1: \"1\ta\"", Defaults(Text)},
+		{"1\ta\t1\t1\n", "22P04", "COPY t, line 1: \"1\ta\t1\t1\"", Defaults(Text)},
+		{"1,\"a\n", "22P04", "COPY t, line 1: \"1,\"a\n\"", Defaults(CSV)},
+		{"1\t\xff\t1\n", "22021", `COPY t, line 1, column s: "?"`, Defaults(Text)},
+		{"n,t,f\n", "22P04", "COPY t, line 1: \"n,t,f\"", match},
 		{"PGCOPX\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00", "22P04", "", Defaults(Binary)},
 	} {
 		_, err := parse(c.in, c.opts, 1000)

@@ -70,7 +70,7 @@ func (r *Reader) csvHeader(line []byte) error {
 		names = append(names, bytes.Clone(field))
 		rest, more = after, m
 	}
-	return r.skipHeader(names)
+	return r.skipHeader(line, names)
 }
 
 func (r *Reader) csvRow(line []byte, b *types.Batch) error {

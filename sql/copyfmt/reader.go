@@ -2,6 +2,7 @@ package copyfmt
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -79,7 +80,7 @@ func (r *Reader) Finish(b *types.Batch) error {
 	rest, err := r.rows(last, b)
 	if err == nil && len(rest) > 0 {
 		r.line++ // the row that does not end
-		err = r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field"), -1, nil)
+		err = r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field"), -1, rest[:len(rest)-1])
 	}
 	return err
 }
@@ -111,17 +112,17 @@ func (r *Reader) cut(data []byte) (line, rest []byte, ok bool) {
 }
 
 // skipHeader takes a header line.
-func (r *Reader) skipHeader(names [][]byte) error {
+func (r *Reader) skipHeader(line []byte, names [][]byte) error {
 	r.header = false
 	if !r.opts.HeaderMatch {
 		return nil
 	}
 	if len(names) != len(r.columns) {
-		return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "wrong number of fields in header line: got %d, expected %d", len(names), len(r.columns)), -1, nil)
+		return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "wrong number of fields in header line: got %d, expected %d", len(names), len(r.columns)), -1, line)
 	}
 	for i, n := range names {
 		if string(n) != r.columns[i].Name {
-			return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "column name mismatch in header line field %d: got %q, expected %q", i+1, n, r.columns[i].Name), -1, nil)
+			return r.context(sqlerr.New(sqlerr.BadCopyFileFormat, "column name mismatch in header line field %d: got %q, expected %q", i+1, n, r.columns[i].Name), -1, line)
 		}
 	}
 	return nil
@@ -134,6 +135,9 @@ func (r *Reader) bad(b *types.Batch, err *sqlerr.Error, column int, field, raw [
 			c.Truncate(b.Rows)
 		}
 	}
+	if column < 0 {
+		field = raw
+	}
 	err = r.context(err, column, field)
 	if r.OnBad == nil {
 		return err
@@ -141,11 +145,14 @@ func (r *Reader) bad(b *types.Batch, err *sqlerr.Error, column int, field, raw [
 	return r.OnBad(BadRow{Line: r.line, Raw: shorten(raw), Err: err})
 }
 
-// context says where an error is, as PostgreSQL does.
+// context says where an error is, as PostgreSQL does. Without a column, field is the
+// line, or nil.
 func (r *Reader) context(err *sqlerr.Error, column int, field []byte) *sqlerr.Error {
 	switch {
 	case column >= 0 && column < len(r.columns):
-		return err.InContext("COPY %s, line %d, column %s: %q", r.table, r.line, r.columns[column].Name, shorten(field))
+		return err.InContext("COPY %s, line %d, column %s: \"%s\"", r.table, r.line, r.columns[column].Name, shorten(field))
+	case field != nil:
+		return err.InContext("COPY %s, line %d: \"%s\"", r.table, r.line, shorten(field))
 	default:
 		return err.InContext("COPY %s, line %d", r.table, r.line)
 	}
@@ -153,11 +160,14 @@ func (r *Reader) context(err *sqlerr.Error, column int, field []byte) *sqlerr.Er
 
 const shortBytes = 100
 
+// shorten returns the beginning of a field or line as a message can show it:
+// without what is not UTF-8, and without zero bytes, which would end the message.
 func shorten(b []byte) string {
-	if len(b) <= shortBytes {
-		return string(b)
+	end := ""
+	if len(b) > shortBytes {
+		b, end = b[:shortBytes], "..."
 	}
-	return string(b[:shortBytes]) + "..."
+	return strings.ReplaceAll(strings.ToValidUTF8(string(b), "?"), "\x00", "?") + end
 }
 
 func (r *Reader) missing(column int) *sqlerr.Error {

@@ -30,7 +30,7 @@ func (r *Reader) textRows(data []byte, b *types.Batch) ([]byte, error) {
 			return nil, nil
 		}
 		if r.header {
-			if err := r.skipHeader(bytes.Split(line, []byte{r.opts.Delimiter})); err != nil {
+			if err := r.skipHeader(line, bytes.Split(line, []byte{r.opts.Delimiter})); err != nil {
 				return nil, err
 			}
 			continue

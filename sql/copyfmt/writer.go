@@ -91,8 +91,6 @@ func (w *Writer) AppendTrailer(dst []byte) []byte {
 func (w *Writer) appendEscaped(dst, s []byte) []byte {
 	for _, c := range s {
 		switch {
-		case c == '\\' || c == w.opts.Delimiter:
-			dst = append(dst, '\\', c)
 		case c == '\n':
 			dst = append(dst, `\n`...)
 		case c == '\r':
@@ -105,6 +103,8 @@ func (w *Writer) appendEscaped(dst, s []byte) []byte {
 			dst = append(dst, `\f`...)
 		case c == '\v':
 			dst = append(dst, `\v`...)
+		case c == '\\' || c == w.opts.Delimiter:
+			dst = append(dst, '\\', c)
 		default:
 			dst = append(dst, c)
 		}

@@ -53,6 +53,8 @@ type Context struct {
 	Set func(name, value string, local bool) error
 	// Wait waits for pg_sleep(), or fails when the statement is cancelled; nil refuses.
 	Wait func(d time.Duration) error
+	// Sessions is for functions such as pg_notify(); nil where there are none.
+	Sessions Sessions
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
 	// Seed keys the hashes of sketches; what looks a value up in one hashes it alike.

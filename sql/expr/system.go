@@ -93,6 +93,7 @@ func systemFunctions() []overload {
 		fn("set_config(text,text,bool) text", "change a run-time setting", setConfig).volatile(),
 	)
 	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
+	out = append(out, sessionFunctions()...)
 	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
@@ -165,8 +166,7 @@ func fixedFunctions() []overload {
 		"pg_opclass_is_visible(oid) bool", "pg_operator_is_visible(oid) bool", "pg_collation_is_visible(oid) bool",
 		"pg_conversion_is_visible(oid) bool", "pg_statistics_obj_is_visible(oid) bool", "pg_ts_config_is_visible(oid) bool",
 		"pg_ts_dict_is_visible(oid) bool", "pg_opfamily_is_visible(oid) bool")
-	add(no, "pg_relation_is_publishable(regclass) bool", "pg_index_column_has_property(regclass,int4,text) bool",
-		"pg_cancel_backend(int4) bool", "pg_terminate_backend(int4) bool")
+	add(no, "pg_relation_is_publishable(regclass) bool", "pg_index_column_has_property(regclass,int4,text) bool")
 	add(no, "pg_is_in_recovery() bool", "pg_is_other_temp_schema(oid) bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
 	for _, object := range []string{"table", "schema", "database", "function", "type", "sequence", "tablespace", "language", "any_column"} {
 		for _, of := range []string{"text", "oid"} {
@@ -192,7 +192,6 @@ func fixedFunctions() []overload {
 	add(types.TextDatum("UTF8"), "getdatabaseencoding() name")
 	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
 	add(types.NullOf(types.Of(types.AclItemArray)), `acldefault("char",oid) _aclitem`)
-	add(types.NullOf(types.Of(types.Timestamptz)), "pg_postmaster_start_time() timestamptz", "pg_conf_load_time() timestamptz")
 	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")
 	add(types.NullOf(types.Of(types.Void)), "pg_advisory_unlock_all() void")
 	asIs := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.TextDatum(str(a[0])), nil }

@@ -6,7 +6,7 @@ import (
 	"github.com/tallydb/tallydb/sql/ast"
 )
 
-// alter parses ALTER TABLE, ALTER STREAM and ALTER CONTINUOUS VIEW.
+// alter parses ALTER TABLE, ALTER STREAM, ALTER CONTINUOUS VIEW and ALTER ROLE.
 func (p *parser) alter(t *token) (ast.Statement, error) {
 	switch {
 	case p.acceptWord("stream"):
@@ -15,7 +15,9 @@ func (p *parser) alter(t *token) (ast.Statement, error) {
 		return p.alterContinuousView(t)
 	case p.acceptWord("table"):
 		return p.alterTable(t)
-	case p.isWord("view", "database", "role", "user", "schema", "system", "sequence", "index", "type", "default"):
+	case p.roleWord():
+		return p.alterRole(t)
+	case p.isWord("view", "database", "schema", "system", "sequence", "index", "type", "default"):
 		return nil, unsupported(p.cur(), "ALTER "+upper(p.cur().text))
 	}
 	return nil, p.errorHere()

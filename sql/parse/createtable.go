@@ -31,8 +31,10 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return p.createSchema(t)
 	case p.acceptWord("database"):
 		return p.createDatabase(t)
+	case p.isWord("role", "user", "group") && !p.peek(1).isWord("mapping"):
+		return p.createRole(t, p.next().text)
 	case p.isWord("index", "unique", "sequence", "type", "domain", "function", "procedure", "trigger",
-		"extension", "role", "user", "aggregate", "operator", "rule", "policy", "publication",
+		"extension", "user", "aggregate", "operator", "rule", "policy", "publication",
 		"subscription", "collation", "cast", "server", "foreign", "tablespace", "event", "language"):
 		return nil, unsupported(p.cur(), "CREATE "+upper(p.cur().text))
 	}

@@ -29,10 +29,13 @@ func (p *parser) objectKind() ast.ObjectKind {
 
 // drop parses DROP.
 func (p *parser) drop(t *token) (ast.Statement, error) {
+	if p.roleWord() {
+		return p.dropRole(t)
+	}
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" || s.Kind == ast.ColumnObject {
-		if first.isWord("index", "sequence", "type", "domain", "function", "materialized", "role", "user",
+		if first.isWord("index", "sequence", "type", "domain", "function", "materialized",
 			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
 			return nil, unsupported(first, "DROP "+upper(first.text))
 		}

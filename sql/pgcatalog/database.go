@@ -100,9 +100,10 @@ func fillDatabases(c *Catalog, w *writer) {
 	}
 }
 
-func (c *Catalog) databaseOID() any {
+// databaseOID returns the number of a database, nil if there is none.
+func (c *Catalog) databaseOID(database string) any {
 	for i, name := range c.databases() {
-		if name == c.database() {
+		if name == database {
 			return firstDatabase + i
 		}
 	}
@@ -110,27 +111,14 @@ func (c *Catalog) databaseOID() any {
 }
 
 func fillDatabaseStats(c *Catalog, w *writer) {
-	w.columns("datid datname")
-	for i, name := range c.databases() {
-		w.add(firstDatabase+i, name)
+	w.columns("datid datname numbackends")
+	backends := map[string]int{}
+	for _, a := range c.activity() {
+		backends[a.Database]++
 	}
-}
-
-func fillAuthID(c *Catalog, w *writer) {
-	w.columns("oid rolname")
-	w.always("rolsuper", true, "rolinherit", true, "rolcreaterole", true, "rolcreatedb", true, "rolcanlogin", true,
-		"rolreplication", true, "rolbypassrls", true, "rolconnlimit", -1)
-	w.add(ownerOID, c.cfg.User)
-}
-
-func fillRoles(c *Catalog, w *writer) {
-	w.always("rolpassword", "********")
-	fillAuthID(c, w)
-}
-
-func fillUsers(c *Catalog, w *writer) {
-	w.columns("usename usesysid usecreatedb usesuper userepl usebypassrls passwd")
-	w.add(c.cfg.User, ownerOID, true, true, true, true, "********")
+	for i, name := range c.databases() {
+		w.add(firstDatabase+i, name, backends[name])
+	}
 }
 
 func (c *Catalog) settings() []Setting {
@@ -141,7 +129,7 @@ func (c *Catalog) settings() []Setting {
 }
 
 func fillSettings(c *Catalog, w *writer) {
-	w.columns("name setting short_desc context vartype boot_val reset_val source category")
+	w.columns("name setting unit short_desc context vartype boot_val reset_val source category")
 	w.always("pending_restart", false)
 	for _, s := range c.settings() {
 		context, source, kind := "user", "session", "string"
@@ -156,23 +144,11 @@ func fillSettings(c *Catalog, w *writer) {
 		} else if isNumber(s.Initial) {
 			kind = "integer"
 		}
-		w.add(s.Name, s.Value, s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
+		w.add(s.Name, s.Value, orNull(s.Unit), s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
 	}
 }
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-func fillActivity(c *Catalog, w *writer) {
-	if c.cfg.Activity == nil {
-		return
-	}
-	w.columns("datid datname pid usesysid usename application_name client_addr client_port backend_start query_start state query")
-	w.always("backend_type", "client backend")
-	for _, a := range c.cfg.Activity() {
-		w.add(c.databaseOID(), a.Database, a.ProcessID, ownerOID, a.User, a.Application, orNull(a.ClientAddress), a.ClientPort,
-			timeOrNull(a.BackendStart), timeOrNull(a.QueryStart), a.State, a.Query)
-	}
-}
 
 func timeOrNull(t time.Time) any {
 	if t.IsZero() {

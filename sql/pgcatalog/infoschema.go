@@ -14,7 +14,7 @@ func fillCatalogName(c *Catalog, w *writer) {
 
 func fillSchemata(c *Catalog, w *writer) {
 	w.columns("schema_name")
-	w.always("catalog_name", c.database(), "schema_owner", c.cfg.User)
+	w.always("catalog_name", c.database(), "schema_owner", bootstrapRole)
 	for _, s := range schemaNames {
 		w.add(s)
 	}

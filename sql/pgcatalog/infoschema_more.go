@@ -61,25 +61,6 @@ func fillConstraintTables(c *Catalog, w *writer) {
 	}
 }
 
-// fillGrants says that the user may do everything that a relation allows.
-func fillGrants(c *Catalog, w *writer) {
-	w.columns("table_schema table_name privilege_type")
-	w.always("grantor", c.cfg.User, "grantee", c.cfg.User, "table_catalog", c.database(), "is_grantable", "YES",
-		"with_hierarchy", "NO")
-	for _, o := range c.relations() {
-		privileges := []string{"SELECT"}
-		switch {
-		case o.table != nil:
-			privileges = []string{"INSERT", "SELECT", "UPDATE", "DELETE"}
-		case o.insertable():
-			privileges = []string{"INSERT", "SELECT"}
-		}
-		for _, p := range privileges {
-			w.add(o.schema, o.name, p)
-		}
-	}
-}
-
 func (f *function) specificName() string { return f.name + "_" + strconv.Itoa(int(f.oid)) }
 
 func fillRoutines(c *Catalog, w *writer) {

@@ -135,10 +135,7 @@ func (c *Catalog) Define(what expr.Definition, oid uint32, sub int) (string, boo
 		}
 		return types.Of(f.result).String(), true
 	case expr.RoleName:
-		if oid == ownerOID {
-			return c.cfg.User, true
-		}
-		return "", false
+		return c.roleName(oid)
 	case expr.Description:
 		return c.description(oid, sub)
 	}

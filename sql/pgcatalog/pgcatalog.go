@@ -21,17 +21,23 @@ type Config struct {
 	User      string
 	Settings  func() []Setting
 	Activity  func() []Activity
+	Roles     func() []Role
+	Cursors   func() []Cursor
+	Prepared  func() []Prepared
+	Listening func() []string
 	Runtime   Runtime
 	// View binds a continuous view, for what its columns guarantee.
 	View func(view *catalog.Relation) (*bind.ViewPlan, error)
 }
 
-// Catalog is the virtual tables of one statement. It is safe for concurrent use.
+// Catalog is the virtual tables of one statement, which may run more than once. It
+// is safe for concurrent use.
 type Catalog struct {
 	cfg Config
 
 	mu     sync.Mutex
 	tables map[*tableDef]*plan.VirtualTable
+	run    *expr.Context // the execution that rows are of
 	rows   map[*tableDef][]*types.Batch
 
 	objectsOnce sync.Once
@@ -61,7 +67,7 @@ func (c *Catalog) Lookup(schema, name string) *plan.VirtualTable {
 	}
 	t := &plan.VirtualTable{
 		Schema: def.schema, Name: def.name, OID: def.oid, Columns: def.columns,
-		Rows: func(ctx context.Context, _ *expr.Context) ([]*types.Batch, error) { return c.read(ctx, def) },
+		Rows: func(ctx context.Context, run *expr.Context) ([]*types.Batch, error) { return c.read(ctx, run, def) },
 	}
 	if c.tables == nil {
 		c.tables = map[*tableDef]*plan.VirtualTable{}
@@ -73,10 +79,14 @@ func (c *Catalog) Lookup(schema, name string) *plan.VirtualTable {
 // Names implements bind.VirtualTables.
 func (c *Catalog) Names() []string { return definitions().names }
 
-// read returns the rows of a table. A statement that reads a table twice, as
-// correlated subqueries do, computes it once and sees the same rows.
-func (c *Catalog) read(ctx context.Context, def *tableDef) ([]*types.Batch, error) {
+// read returns the rows of a table. An execution that reads a table twice, as
+// correlated subqueries do, computes it once and sees the same rows; the next
+// execution of a prepared statement sees new ones.
+func (c *Catalog) read(ctx context.Context, run *expr.Context, def *tableDef) ([]*types.Batch, error) {
 	c.mu.Lock()
+	if c.run != run {
+		c.run, c.rows = run, nil
+	}
 	rows, ok := c.rows[def]
 	c.mu.Unlock()
 	if ok {
@@ -96,6 +106,9 @@ func (c *Catalog) read(ctx context.Context, def *tableDef) ([]*types.Batch, erro
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.run != run { // another execution has begun meanwhile
+		return rows, nil
+	}
 	if c.rows == nil {
 		c.rows = map[*tableDef][]*types.Batch{}
 	}

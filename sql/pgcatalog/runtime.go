@@ -6,11 +6,13 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
 // Setting is a run-time setting as pg_settings shows it.
 type Setting struct {
 	Name, Value, Initial, About string
+	Unit                        string // of Value, a number; empty for most
 	ReadOnly                    bool
 }
 
@@ -20,7 +22,33 @@ type Activity struct {
 	ClientPort                                 int
 	ProcessID                                  int64
 	State, Query                               string
-	BackendStart, QueryStart                   time.Time // zero: unknown
+	// Zero where there is none.
+	BackendStart, TransactionStart, QueryStart, StateChange time.Time
+	TLSVersion, Cipher                                      string // empty without TLS
+}
+
+// Role is who may log in, as pg_roles shows it.
+type Role struct {
+	Name       string
+	ID         uint32
+	Flags      map[string]bool // login, superuser and so on
+	Password   string          // its verifier; empty: none
+	ValidUntil time.Time       // zero: for ever
+}
+
+// Cursor is a cursor of the session, as pg_cursors shows it.
+type Cursor struct {
+	Name, Statement         string
+	Hold, Binary, Scrolling bool
+	Created                 time.Time
+}
+
+// Prepared is a prepared statement of the session, as pg_prepared_statements shows it.
+type Prepared struct {
+	Name, Statement string
+	Created         time.Time
+	Types           []types.OID
+	FromSQL         bool
 }
 
 // Runtime tells what streams and views are doing now. The server implements it;

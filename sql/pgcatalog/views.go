@@ -6,12 +6,12 @@ func fillTableView(c *Catalog, w *writer) {
 	w.always("hasrules", false, "hastriggers", false, "rowsecurity", false)
 	for _, t := range definitions().list {
 		if t.kind == "r" {
-			w.add(t.schema, t.name, c.cfg.User, false)
+			w.add(t.schema, t.name, bootstrapRole, false)
 		}
 	}
 	for _, o := range c.relations() {
 		if o.kind == "r" {
-			w.add(o.schema, o.name, c.cfg.User, o.table != nil && len(o.table.Table.PrimaryKey) > 0)
+			w.add(o.schema, o.name, bootstrapRole, o.table != nil && len(o.table.Table.PrimaryKey) > 0)
 		}
 	}
 }
@@ -21,12 +21,12 @@ func fillViewView(c *Catalog, w *writer) {
 	w.columns("schemaname viewname viewowner definition")
 	for _, t := range definitions().list {
 		if t.kind == "v" {
-			w.add(t.schema, t.name, c.cfg.User, nil)
+			w.add(t.schema, t.name, bootstrapRole, nil)
 		}
 	}
 	for _, o := range c.relations() {
 		if o.kind == "v" {
-			w.add(o.schema, o.name, c.cfg.User, o.body())
+			w.add(o.schema, o.name, bootstrapRole, o.body())
 		}
 	}
 }

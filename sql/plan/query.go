@@ -11,6 +11,9 @@ type Query struct {
 	// Output are the columns that the client sees; they are the first columns of
 	// the root's rows. What follows is for the session's own use.
 	Output []types.Column
+	// Origins are where the output columns come from unmodified, in their order;
+	// empty for statements that write.
+	Origins []Origin
 	// StatusShown is true where an output column is the unmodified _status of the
 	// result's relation, so that partial rows are labelled (L-7). The status of a
 	// row that no event stands behind (an aggregate of no rows, a row that an outer
@@ -27,6 +30,13 @@ type Query struct {
 	// Relations are those the plan was made from; it is valid while they have
 	// these versions.
 	Relations []RelationVersion
+}
+
+// Origin is a column of a relation. Relation is its number in pg_class, 0 where a
+// column is computed; Column counts from 1.
+type Origin struct {
+	Relation uint32
+	Column   int
 }
 
 // RelationVersion is one version of a relation.

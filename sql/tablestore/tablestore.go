@@ -14,7 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
+	"time"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -30,13 +30,13 @@ import (
 type Store struct {
 	kv     *kv.Store
 	tenant id.Tenant
-	write  sync.Mutex // held by the transaction that writes
+	write  chan struct{} // full while a transaction writes
 	images *images
 }
 
 // New returns the tables of a tenant.
 func New(store *kv.Store, tenant id.Tenant) *Store {
-	return &Store{kv: store, tenant: tenant, images: newImages()}
+	return &Store{kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages()}
 }
 
 // Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
@@ -70,6 +70,11 @@ type Tx struct {
 	batch   *kv.Batch // nil until the first write
 	writing bool
 	changed map[id.Relation]bool // the tables that it has written
+	undo    undoLog
+
+	// LockTimeout is the longest wait for another transaction that writes; 0 is
+	// unlimited.
+	LockTimeout time.Duration
 }
 
 var _ exec.Tables = (*Tx)(nil)
@@ -77,15 +82,35 @@ var _ exec.Tables = (*Tx)(nil)
 // Begin starts a transaction.
 func (s *Store) Begin() *Tx { return &Tx{store: s} }
 
-// begin takes the write lock on the first write.
-func (t *Tx) begin() {
-	if !t.writing {
-		t.store.write.Lock()
-		t.writing = true
-		t.batch = t.store.kv.NewIndexedBatch()
-		t.changed = map[id.Relation]bool{}
+// Lock waits until no other transaction writes, and keeps others from it until
+// the end of this one. A statement that computes what it writes from what it reads
+// calls it before it reads, so that no update is lost; the first write calls it
+// otherwise. It fails with 55P03 after LockTimeout, or when ctx ends.
+func (t *Tx) Lock(ctx context.Context) error {
+	if t.writing {
+		return nil
 	}
+	var timeout <-chan time.Time
+	if t.LockTimeout > 0 {
+		timer := time.NewTimer(t.LockTimeout)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case t.store.write <- struct{}{}:
+	case <-timeout:
+		return sqlerr.New(sqlerr.LockNotAvailable, "canceling statement due to lock timeout")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	t.writing = true
+	t.batch = t.store.kv.NewIndexedBatch()
+	t.changed = map[id.Relation]bool{}
+	return nil
 }
+
+// Writing reports whether the transaction has begun to write.
+func (t *Tx) Writing() bool { return t.writing }
 
 // Commit makes the transaction's writes durable.
 func (t *Tx) Commit() error {
@@ -110,8 +135,8 @@ func (t *Tx) Rollback() {
 }
 
 func (t *Tx) end() {
-	t.batch, t.writing = nil, false
-	t.store.write.Unlock()
+	t.batch, t.writing, t.undo = nil, false, undoLog{}
+	<-t.store.write
 }
 
 // errFull ends a scan whose batch is full.
@@ -230,8 +255,10 @@ func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
 }
 
 // Insert implements exec.Tables.
-func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) error {
-	t.begin()
+func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
 	t.changed[table.ID] = true
 	last, err := t.lastRow(table)
 	if err != nil {
@@ -243,7 +270,7 @@ func (t *Tx) Insert(_ context.Context, table *catalog.Relation, rows *types.Batc
 			return err
 		}
 	}
-	return t.batch.Set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
+	return t.set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
 // put writes one row under an identity, and its primary key.
@@ -257,11 +284,11 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", table.Name+"_pkey").
 				WithDetail("%s already exists.", keyText(table, rows, i))
 		}
-		if err := t.batch.Set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
+		if err := t.set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
 			return err
 		}
 	}
-	return t.batch.Set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
+	return t.set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
 }
 
 // primaryKey returns the index key of a row, nil without a primary key.
@@ -300,11 +327,11 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 		return fmt.Errorf("table %s: %w", table.Name, err)
 	}
 	if pk := t.primaryKey(table, old, 0); pk != nil {
-		if err := t.batch.Delete(pk); err != nil {
+		if err := t.delete(pk); err != nil {
 			return err
 		}
 	}
-	return t.batch.Delete(key)
+	return t.delete(key)
 }
 
 // Update implements exec.Tables.
@@ -321,8 +348,10 @@ func (t *Tx) Update(ctx context.Context, table *catalog.Relation, ids *types.Vec
 }
 
 // Delete implements exec.Tables.
-func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vector) error {
-	t.begin()
+func (t *Tx) Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
 	t.changed[table.ID] = true
 	for _, row := range ids.Ints {
 		if err := t.remove(table, row); err != nil {
@@ -333,8 +362,10 @@ func (t *Tx) Delete(_ context.Context, table *catalog.Relation, ids *types.Vecto
 }
 
 // Find implements exec.Tables.
-func (t *Tx) Find(_ context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
-	t.begin()
+func (t *Tx) Find(ctx context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+	if err := t.Lock(ctx); err != nil {
+		return nil, nil, err
+	}
 	ids := types.NewVector(types.Of(types.Int8), rows.Rows)
 	found := types.NewBatch(table.RowSchema(), rows.Rows)
 	row := types.NewBatch(table.RowSchema(), 1)

@@ -75,6 +75,14 @@ func (b *Batch) Reset() {
 	b.Rows = 0
 }
 
+// Truncate keeps the first n rows.
+func (b *Batch) Truncate(n int) {
+	for _, c := range b.Cols {
+		c.Truncate(n)
+	}
+	b.Rows = n
+}
+
 // MemoryBytes returns the bytes that the batch's columns hold.
 func (b *Batch) MemoryBytes() int {
 	n := 0

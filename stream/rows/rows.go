@@ -85,6 +85,15 @@ func (p *Pool) Get() *Rows {
 // Out returns how many rows are held by someone.
 func (p *Pool) Out() int64 { return p.out.Load() }
 
+// Truncate keeps the first n rows. It is for rows that nobody else has yet.
+func (r *Rows) Truncate(n int) {
+	r.Batch.Truncate(n)
+	r.Hashes = r.Hashes[:n]
+	if len(r.Digests) > 0 {
+		r.Digests = r.Digests[:n]
+	}
+}
+
 // Retain implements ingestlog.Attachment.
 func (r *Rows) Retain() { r.refs.Add(1) }
 

@@ -1,0 +1,57 @@
+package expr
+
+import (
+	"time"
+
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Sessions is what functions do with the sessions of the server.
+type Sessions interface {
+	// Notify sends a message to who listens, when the transaction is committed.
+	Notify(channel, payload string) error
+	// Cancel ends the statement of a session; false if there is no such session.
+	Cancel(pid int64) bool
+	// Terminate ends a session; false if there is no such session.
+	Terminate(pid int64) bool
+	// Started is when the server started.
+	Started() time.Time
+}
+
+// sessionFunctions act on sessions. Without Sessions they do nothing.
+func sessionFunctions() []overload {
+	notify := func(ec *Context, a []types.Datum) (types.Datum, error) {
+		void := types.TextDatum("")
+		void.Type = types.Of(types.Void)
+		if ec.Sessions == nil {
+			return void, nil
+		}
+		channel, payload := "", ""
+		if !a[0].Null {
+			channel = str(a[0])
+		}
+		if !a[1].Null {
+			payload = str(a[1])
+		}
+		return void, ec.Sessions.Notify(channel, payload)
+	}
+	signal := func(send func(Sessions, int64) bool) rowFunc {
+		return func(ec *Context, a []types.Datum) (types.Datum, error) {
+			return types.BoolDatum(ec.Sessions != nil && send(ec.Sessions, a[0].Int)), nil
+		}
+	}
+	started := func(ec *Context, _ []types.Datum) (types.Datum, error) {
+		if ec.Sessions == nil {
+			return types.NullOf(types.Of(types.Timestamptz)), nil
+		}
+		return types.IntDatum(types.Timestamptz, types.FromTime(ec.Sessions.Started())), nil
+	}
+	return []overload{
+		fn("pg_notify(text,text) void", "send a message to the sessions that listen", notify).onNull().volatile(),
+		fn("pg_cancel_backend(int4) bool", "end the statement of a session", signal(Sessions.Cancel)).volatile(),
+		fn("pg_terminate_backend(int4) bool", "end a session", signal(Sessions.Terminate)).volatile(),
+		fn("pg_terminate_backend(int4,int8) bool", "end a session", signal(Sessions.Terminate)).volatile(),
+		fn("pg_postmaster_start_time() timestamptz", "when the server started", started).stable(),
+		fn("pg_conf_load_time() timestamptz", "when the server started", started).stable(),
+	}
+}

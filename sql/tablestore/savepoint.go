@@ -1,0 +1,66 @@
+package tablestore
+
+// undoLog remembers what a transaction's writes replaced, from its first
+// savepoint on. The store's batches cannot be cut back, so the old values are
+// written again.
+type undoLog struct {
+	on      bool
+	entries []replaced
+}
+
+// replaced is a key's value before a write.
+type replaced struct {
+	key, value []byte
+	existed    bool
+}
+
+// Savepoint returns a mark that RollbackTo goes back to.
+func (t *Tx) Savepoint() int {
+	t.undo.on = true
+	return len(t.undo.entries)
+}
+
+// RollbackTo undoes the writes since the mark. The lock of writers is kept.
+func (t *Tx) RollbackTo(mark int) error {
+	for n := len(t.undo.entries); n > mark; n-- {
+		e := t.undo.entries[n-1]
+		var err error
+		if e.existed {
+			err = t.batch.Set(e.key, e.value)
+		} else {
+			err = t.batch.Delete(e.key)
+		}
+		if err != nil {
+			return err
+		}
+		t.undo.entries = t.undo.entries[:n-1]
+	}
+	return nil
+}
+
+// remember notes the value of a key that is about to be written.
+func (t *Tx) remember(key []byte) error {
+	if !t.undo.on {
+		return nil
+	}
+	value, existed, err := t.batch.Get(key)
+	if err != nil {
+		return err
+	}
+	t.undo.entries = append(t.undo.entries, replaced{key, value, existed})
+	return nil
+}
+
+func (t *Tx) set(key, value []byte) error {
+	if err := t.remember(key); err != nil {
+		return err
+	}
+	return t.batch.Set(key, value)
+}
+
+func (t *Tx) delete(key []byte) error {
+	if err := t.remember(key); err != nil {
+		return err
+	}
+	return t.batch.Delete(key)
+}
