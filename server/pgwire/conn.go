@@ -277,7 +277,7 @@ func (c *conn) next() (pgproto3.FrontendMessage, error) {
 		msg, err := c.receive()
 		woken, ending := c.awake()
 		switch {
-		case ending && err != nil:
+		case ending: // whatever came at that moment is not begun
 			return nil, errShutdown
 		case woken && isTimeout(err):
 			continue
