@@ -224,21 +224,29 @@ func TestZeroStateIsNeutral(t *testing.T) {
 	})
 }
 
-func TestRoundTripGoesOnAlike(t *testing.T) {
+// TestL2CopiesGoOnAlike: a state that went to disk and back, and one that was copied
+// in memory, as checkpoints and answers are, have the same bytes and go on alike.
+func TestL2CopiesGoOnAlike(t *testing.T) {
 	forEachCase(t, func(t *testing.T, b agg.Bound, r *rand.Rand) {
 		for _, n := range sizes {
-			s, copied := states(b, 2), states(b, 2)
+			s, copied := states(b, 2), states(b, 3)
 			update(t, s, 0, input(t, r, b, n, n+1)...)
 			must(t, copied.Merge(1, s.Append(nil, 0)))
-			if !bytes.Equal(s.Append(nil, 0), copied.Append(nil, 1)) {
-				t.Fatalf("n=%d: the copy differs", n)
+			must(t, copied.MergeFrom(2, s, 0))
+			same := func(when string) {
+				t.Helper()
+				for g, how := range map[uint32]string{1: "read back", 2: "copied"} {
+					if !bytes.Equal(s.Append(nil, 0), copied.Append(nil, g)) {
+						t.Fatalf("n=%d: the state that was %s differs %s", n, how, when)
+					}
+				}
 			}
+			same("at once")
 			more := input(t, r, b, 1000, 300)
 			update(t, s, 0, more...)
 			update(t, copied, 1, more...)
-			if !bytes.Equal(s.Append(nil, 0), copied.Append(nil, 1)) {
-				t.Fatalf("n=%d: the copy went on differently", n)
-			}
+			update(t, copied, 2, more...)
+			same("after more rows")
 		}
 	})
 }

@@ -186,6 +186,13 @@ func TestL5MergeIsFoldOfConcatenation(t *testing.T) {
 					return s
 				}
 				check(merged(whole.Append(nil, 0)), "round trip")
+				copied := merged()
+				if err := copied.MergeFrom(0, whole, 0); err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(copied.Append(nil, 0), whole.Append(nil, 0)) { // as checkpoints copy (L-2)
+					t.Fatal("a copy in memory has other bytes")
+				}
 				check(merged(leftBytes, rightBytes), "left, right")
 				if !c.ordered {
 					check(merged(rightBytes, leftBytes), "right, left")

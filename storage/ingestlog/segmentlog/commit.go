@@ -2,7 +2,6 @@ package segmentlog
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/storage"
@@ -161,7 +160,9 @@ func (l *Log) sync() error {
 // roll makes the next prepared file the active segment. Its first frame holds
 // the heads of all partitions, so that they survive when older segments go.
 func (l *Log) roll() error {
-	l.advance(math.MaxInt64)
+	l.used.Store(0)
+	l.rolls.Add(1)
+	l.goOn()
 	p, ok := <-l.ready
 	if !ok {
 		return storage.ErrClosed

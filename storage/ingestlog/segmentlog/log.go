@@ -56,8 +56,9 @@ type Log struct {
 	buffer   []byte
 
 	ready    chan prepared
-	used     atomic.Int64  // of the active segment; math.MaxInt64 while the next one is waited for
-	advanced chan struct{} // used changed
+	used     atomic.Int64  // of the active segment
+	rolls    atomic.Int64  // segments that the committer asked for
+	advanced chan struct{} // used or rolls changed
 	stop     chan struct{}
 	done     sync.WaitGroup
 }

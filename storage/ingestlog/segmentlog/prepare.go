@@ -16,13 +16,13 @@ type prepared struct {
 }
 
 // prepareSegment creates the file of a segment and makes its name durable.
-func (l *Log) prepareSegment(number uint64) prepared {
+func (l *Log) prepareSegment(number uint64, nth int64) prepared {
 	name := l.fs.PathJoin(l.dir, segmentName(number))
 	f, err := l.fs.OpenReadWrite(name, vfs.CategoryLog)
 	if err != nil {
 		return prepared{number: number, err: fmt.Errorf("create segment: %w", err)}
 	}
-	err = l.zeroFill(f)
+	err = l.zeroFill(f, nth)
 	if err == nil {
 		err = vfs.SyncDir(l.fs, l.dir)
 	}
@@ -43,10 +43,11 @@ const syncFill = 4 << 20
 // zeroFill fills a segment with zeros, so that later writes inside it change no
 // metadata and their syncs cost one write. It goes along with the active segment,
 // of which half is used when the new one is full: all at once it would take the
-// disk and a processor from the appends of that moment.
-func (l *Log) zeroFill(f vfs.File) error {
+// disk and a processor from the appends of that moment. It hurries once the
+// committer asks for the nth segment of this run, which this one is.
+func (l *Log) zeroFill(f vfs.File, nth int64) error {
 	for at := int64(0); at < l.segmentBytes; {
-		for l.used.Load() < at/2 {
+		for l.used.Load() < at/2 && l.rolls.Load() < nth {
 			select {
 			case <-l.advanced:
 			case <-l.stop:
@@ -69,6 +70,11 @@ func (l *Log) zeroFill(f vfs.File) error {
 // advance says how far the active segment is used.
 func (l *Log) advance(used int64) {
 	l.used.Store(used)
+	l.goOn()
+}
+
+// goOn makes zeroFill look again.
+func (l *Log) goOn() {
 	select {
 	case l.advanced <- struct{}{}:
 	default: // one is enough
@@ -79,7 +85,7 @@ func (l *Log) advance(used int64) {
 func (l *Log) prepareLoop(first uint64) {
 	defer close(l.ready)
 	for number := first; ; number++ {
-		p := l.prepareSegment(number)
+		p := l.prepareSegment(number, int64(number-first)+1)
 		select {
 		case l.ready <- p:
 		case <-l.stop:

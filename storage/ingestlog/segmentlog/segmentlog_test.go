@@ -54,6 +54,44 @@ func TestReopenKeepsEverything(t *testing.T) {
 	}
 }
 
+// TestNextSegmentIsFilledAlong: the next segment takes from the disk what the active
+// one was given, twice over, and is there when it is needed.
+func TestNextSegmentIsFilledAlong(t *testing.T) {
+	fs := vfs.Memory()
+	const segment = 16 << 20
+	l, err := Open("log", Config{FS: fs, SegmentBytes: segment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	payload := string(make([]byte, 1<<20))
+	const records = 15 // of this size in a segment
+	for n := 1; n <= 60; n++ {
+		if err := l.Append(context.Background(), []ingestlog.Entry{logtest.Entry(0, payload)}); err != nil {
+			t.Fatal(err)
+		}
+		names, err := fs.List("log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := int64(0)
+		for _, name := range names {
+			info, err := fs.Stat(fs.PathJoin("log", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += info.Size()
+		}
+		if limit := int64(n/records+1)*segment + int64(2*(n%records)+2)<<20; total > limit {
+			t.Fatalf("%d MiB on disk after %d MiB of records, want at most %d", total>>20, n, limit>>20)
+		}
+	}
+}
+
 func TestRecordLargerThanASegment(t *testing.T) {
 	fs := vfs.Memory()
 	l := open(t, fs, 1)
