@@ -6,7 +6,8 @@
 //
 // Goroutines: Worker.Run is the one owner of all state; everything else reaches
 // it as a call that it runs between two records. Run is started and ended by
-// its caller. The log delivers on its own goroutine into a bounded queue; what
+// its caller. It writes a checkpoint, of which it has copied what changed, on a
+// goroutine that ends with it. The log delivers on its own goroutine into a bounded queue; what
 // does not fit is read back from the log.
 //
 // Invariants:
@@ -17,6 +18,8 @@
 //     the view is live, otherwise it reads the retained log and its own copy of
 //     the watermark.
 //  3. A closed window (watermark at its end plus lateness) never changes.
-//  4. Every record is applied once and in order, whether it came through the
+//  4. What a checkpoint under way holds is still answered from memory, until the
+//     store has it.
+//  5. Every record is applied once and in order, whether it came through the
 //     queue or from the log.
 package partition

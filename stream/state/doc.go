@@ -3,7 +3,7 @@
 // partition keeps in the key-value store (docs/format/state.md).
 //
 // It knows nothing of logs, watermarks or SQL. An Arena is used by one goroutine
-// at a time, the partition's.
+// at a time, the partition's; Groups and Changes are copies of it for others.
 //
 // Invariants:
 //
