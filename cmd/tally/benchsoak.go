@@ -69,11 +69,11 @@ func soakReport(ctx context.Context, out io.Writer, server *child, sent *atomic.
 		case <-ticker.C:
 		}
 		cpu, err := server.cpu(ctx)
-		if err != nil {
-			return err
+		rss, failure := server.metric(ctx, "process_resident_memory_bytes")
+		if ctx.Err() != nil {
+			return nil // the time is over
 		}
-		rss, err := server.metric(ctx, "process_resident_memory_bytes")
-		if err != nil {
+		if err = errors.Join(err, failure); err != nil {
 			return err
 		}
 		n := sent.Load()
