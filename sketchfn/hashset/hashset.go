@@ -88,6 +88,9 @@ func (s *Set) Insert(h uint64) bool {
 	return true
 }
 
+// Clone returns a copy.
+func (s *Set) Clone() Set { return Set{slices.Clone(s.table), s.n} }
+
 // Len returns the number of hashes.
 func (s *Set) Len() int { return s.n }
 
