@@ -289,9 +289,10 @@ func BenchmarkMerge(b *testing.B) {
 	b.Run("quantiles/tally-kll", func(b *testing.B) { mergeFresh(b, newOurs(b, "approx_median", types.Float8)) })
 	b.Run("quantiles/datasketches-kll", func(b *testing.B) {
 		y := newDSKLL()
+		copied := must(y.ToSlice())
 		for range b.N {
 			b.StopTimer()
-			x := newDSKLL()
+			x := must(kll.NewKllItemsSketchFromSlice[float64](copied, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{}))
 			b.StartTimer()
 			x.Merge(y)
 		}

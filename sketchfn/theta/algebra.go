@@ -23,13 +23,15 @@ func (a algebra) Add(c *cell, _ []*types.Vector, _ int, hash uint64) error {
 
 // Merge implements cells.Algebra.
 func (a algebra) Merge(dst, src *cell) error {
+	if dst == src {
+		return nil
+	}
 	if dst.set.Len() == 0 && dst.cut == 0 {
 		*dst = cell{src.cut, src.set.Clone()}
 		return nil
 	}
-	hashes := src.set.Append(nil) // dst may be src
 	a.lower(dst, src.theta())
-	for _, h := range hashes {
+	for h := range src.set.All() {
 		if h < dst.theta() {
 			a.insert(dst, h)
 		}
