@@ -3,7 +3,7 @@ GO ?= go
 BIN := bin/tally
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-charter test check fmt lint slt slt-verify bench bench-ingest fuzz e2e e2e-record crash clean
+.PHONY: help build demo demo-charter test check fmt lint slt slt-verify bench bench-ingest bench-sketch sketch-statistics fuzz e2e e2e-record crash clean
 
 help: ## Show this help
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -43,6 +43,12 @@ bench: ## Go benchmarks
 
 bench-ingest: build ## Ingest throughput, printed with its parameters
 	$(BIN) bench ingest
+
+bench-sketch: ## Speed and size of sketches against other libraries, in one run
+	cd sketchfn/bench && $(GO) test -v -run TestErrors . && $(GO) test -run '^$$' -bench . -benchtime 0.2s -count 6 .
+
+sketch-statistics: ## The bounds of all sketches over ten times as many seeds
+	TALLY_STATISTICS=full $(GO) test -count=1 -timeout 60m -v -run 'Hold|Promises|Declared|Uniform|Unbiased|DataSketches' ./sketchfn/...
 
 fuzz: ## Each fuzz target for ten seconds
 	./.ci/fuzz 10s

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tallydb/tallydb/sketchfn"
@@ -18,11 +19,11 @@ import (
 
 var config = agg.Config{Seed: keyhash.Seed{K0: 1, K1: 2}}
 
-func registry() *agg.Registry {
+var registry = sync.OnceValue(func() *agg.Registry {
 	r := agg.NewRegistry()
 	sketchfn.Register(r)
 	return r
-}
+})
 
 // bindCall binds a call with a column of type t, more columns, and constant parameters.
 func bindCall(name string, t types.Type, more []types.OID, params ...float64) (agg.Bound, error) {

@@ -26,6 +26,7 @@ import (
 func Register(r *agg.Registry) {
 	fs := &value.Families{}
 	fs.Register(r)
+	registerPlan(r)
 	hll.Register(r, fs)
 	kll.Register(r, fs)
 	topk.Register(r, fs)

@@ -20,7 +20,7 @@ func main() {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), demoCommand(), benchCommand(), crashCommand(), sltCommand(), versionCommand())
+	root.AddCommand(serveCommand(), demoCommand(), benchCommand(), crashCommand(), sltCommand(), calcCommand(), versionCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "tally:", err)
 		os.Exit(1)

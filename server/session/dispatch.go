@@ -157,6 +157,9 @@ func (s *Session) show(ctx context.Context, x *ast.Show, out *sink) error {
 
 // showQuery returns the query that a SHOW of catalog objects stands for.
 func (s *Session) showQuery(x *ast.Show) (string, error) {
+	if x.Kind == ast.ShowAggregate {
+		return s.describeAggregate(x)
+	}
 	where := ""
 	if x.For != nil {
 		rel, err := s.lookup(*x.For)
@@ -182,6 +185,20 @@ func (s *Session) showQuery(x *ast.Show) (string, error) {
 		return "SELECT * FROM tally_catalog.guarantees" + where + " ORDER BY view, position", nil
 	}
 	return "", sqlerr.New(sqlerr.FeatureNotSupported, "this form of SHOW is not supported")
+}
+
+// describeAggregate returns the query for the contract of an aggregate function, by
+// any of its names.
+func (s *Session) describeAggregate(x *ast.Show) (string, error) {
+	f := s.engine.Registry.Lookup(x.For.Name)
+	if f == nil {
+		err := sqlerr.New(sqlerr.UndefinedFunction, "aggregate function %s does not exist", x.For.Name).At(x.Position())
+		if near := expr.NearestName(x.For.Name, s.engine.Registry.Names()); near != "" {
+			err = err.WithHint("Perhaps you meant %q.", near)
+		}
+		return "", err
+	}
+	return "SELECT * FROM tally_catalog.aggregates WHERE name = " + ast.QuoteString(f.Name), nil
 }
 
 func (s *Session) discard(x *ast.Discard, out *sink) error {

@@ -28,26 +28,28 @@ type shape struct {
 
 func newShape(bits, hashes int) shape { return shape{bits, hashes, max(8, bits/512)} }
 
-// each calls f with the places of a hash: h1 + i h2 + i³/6 (enhanced double
-// hashing: Dillinger, Manolios: Bloom filters in probabilistic verification, 2004).
-func (s shape) each(hash uint64, f func(word int, bit uint64) bool) bool {
+// set sets the bits of a hash, at h1 + i h2 + i³/6 (enhanced double hashing:
+// Dillinger, Manolios: Bloom filters in probabilistic verification, 2004).
+func (s shape) set(words []uint64, hash uint64) {
 	x, y := hash, valuehash.Row(hash, 0)
 	for i := range uint64(s.hashes) {
-		at := valuehash.Place(x, s.bits)
-		if !f(at/64, 1<<(at%64)) {
+		at := uint(valuehash.Place(x, s.bits))
+		words[at/64] |= 1 << (at % 64)
+		x, y = x+y, y+i
+	}
+}
+
+// has reports whether all bits of a hash are set.
+func (s shape) has(words []uint64, hash uint64) bool {
+	x, y := hash, valuehash.Row(hash, 0)
+	for i := range uint64(s.hashes) {
+		at := uint(valuehash.Place(x, s.bits))
+		if words[at/64]&(1<<(at%64)) == 0 {
 			return false
 		}
 		x, y = x+y, y+i
 	}
 	return true
-}
-
-func (s shape) set(words []uint64, hash uint64) {
-	s.each(hash, func(word int, bit uint64) bool { words[word] |= bit; return true })
-}
-
-func (s shape) has(words []uint64, hash uint64) bool {
-	return s.each(hash, func(word int, bit uint64) bool { return words[word]&bit != 0 })
 }
 
 // spread makes hashes bits.

@@ -57,14 +57,23 @@ func (s *store) cover(lo, hi int32) {
 
 // merge adds the bins of another store.
 func (s *store) merge(o *store) {
-	collapsed := s.collapsed || o.collapsed
-	base := o.base
-	for i, n := range o.counts {
-		if n > 0 {
-			s.add(base+int32(i), n)
-		}
+	if o.total == 0 {
+		return
 	}
-	s.collapsed = s.collapsed || collapsed
+	from := *o // o may be s
+	if s.total == 0 {
+		*s = store{base: from.base, counts: cells.Make[uint64](1)}
+	}
+	lo, hi := min(s.base, from.base), max(s.top(), from.top())
+	lo = max(lo, hi-maxBins+1)
+	if lo != s.base || hi != s.top() {
+		s.cover(lo, hi)
+	}
+	for i, n := range from.counts {
+		s.counts[max(from.base+int32(i), lo)-lo] += n
+	}
+	s.total += from.total
+	s.collapsed = s.collapsed || from.collapsed || from.base < lo
 }
 
 // The portable form of a store: uvarint number of bins; if there are any, varint

@@ -1,6 +1,9 @@
 package hashset
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Set is a set of hashes.
 type Set struct {
@@ -88,15 +91,27 @@ func (s *Set) Insert(h uint64) bool {
 	return true
 }
 
+// Clone returns a copy.
+func (s *Set) Clone() Set { return Set{slices.Clone(s.table), s.n} }
+
 // Len returns the number of hashes.
 func (s *Set) Len() int { return s.n }
 
+// All yields the hashes in no order. The set must not change meanwhile.
+func (s *Set) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, h := range s.table {
+			if h != 0 && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
 // Append appends the hashes in no order.
 func (s *Set) Append(dst []uint64) []uint64 {
-	for _, h := range s.table {
-		if h != 0 {
-			dst = append(dst, h)
-		}
+	for h := range s.All() {
+		dst = append(dst, h)
 	}
 	return dst
 }

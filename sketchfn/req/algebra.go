@@ -79,6 +79,7 @@ func (a *algebra) Merge(dst, src *cell) error {
 			levels[h].values = append(slices.Clone(x.values), y.values...)
 		} else {
 			levels[h].values = mergeSorted(slices.Clone(x.values), y.values)
+			levels[h].sorted = len(levels[h].values)
 		}
 	}
 	dst.extend(from.min, from.max)
@@ -161,6 +162,7 @@ func (a *algebra) readLevel(r *statecodec.Reader, c *cell) (compactor, bool) {
 		}
 		level.values = append(level.values, x)
 	}
+	level.sorted = len(level.values)
 	return level, !r.Bad()
 }
 
@@ -176,7 +178,7 @@ func readFloat(r *statecodec.Reader) float64 {
 
 // Bytes implements cells.Algebra.
 func (*algebra) Bytes(c *cell) int64 {
-	n := int64(cap(c.levels)) * 40
+	n := int64(cap(c.levels)) * 48
 	for h := range c.levels {
 		n += 8 * int64(cap(c.levels[h].values))
 	}

@@ -27,9 +27,10 @@ type cell struct {
 
 // compactor is a level of a sketch.
 type compactor struct {
-	values []float64 // sorted but for level 0
-	state  uint64    // compactions, by whose binary form sections take part
-	coin   bool      // the last one
+	values []float64
+	sorted int    // values in order; all of them but on level 0
+	state  uint64 // compactions, by whose binary form sections take part
+	coin   bool   // the last one
 }
 
 // retained returns the number of values kept.
@@ -104,9 +105,7 @@ func (a *algebra) compress(c *cell) {
 // values are gone.
 func (a *algebra) compact(c *cell, h int) int {
 	from, to := &c.levels[h], &c.levels[h+1]
-	if h == 0 {
-		slices.SortFunc(from.values, types.CompareFloat)
-	}
+	a.sort(from)
 	number, size := a.sections(from.state)
 	take := min(bits.TrailingZeros64(^from.state)+1, number)
 	protected := number*size + (number-take)*size
@@ -126,8 +125,18 @@ func (a *algebra) compact(c *cell, h int) int {
 		a.up = append(a.up, from.values[i])
 	}
 	to.values = mergeSorted(to.values, a.up)
+	to.sorted = len(to.values)
 	from.values = append(from.values[:0], from.values[end:]...)
+	from.sorted = len(from.values)
 	return end / 2
+}
+
+// sort sorts the values that came behind the sorted ones, and merges them.
+func (a *algebra) sort(c *compactor) {
+	a.up = append(a.up[:0], c.values[c.sorted:]...)
+	slices.SortFunc(a.up, types.CompareFloat)
+	c.values = mergeSorted(c.values[:c.sorted], a.up)
+	c.sorted = len(c.values)
 }
 
 func start(coin bool) int {

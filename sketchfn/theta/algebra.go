@@ -23,7 +23,19 @@ func (a algebra) Add(c *cell, _ []*types.Vector, _ int, hash uint64) error {
 
 // Merge implements cells.Algebra.
 func (a algebra) Merge(dst, src *cell) error {
-	a.add(dst, a.sample(src))
+	if dst == src {
+		return nil
+	}
+	if dst.set.Len() == 0 && dst.cut == 0 {
+		*dst = cell{src.cut, src.set.Clone()}
+		return nil
+	}
+	a.lower(dst, src.theta())
+	for h := range src.set.All() {
+		if h < dst.theta() {
+			a.insert(dst, h)
+		}
+	}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package theta
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sketchfn/hashset"
 	"github.com/tallydb/tallydb/sketchfn/selection"
 )
@@ -44,12 +46,19 @@ func (s shape) sample(c *cell) Sample {
 	return Sample{Theta: c.theta(), Hashes: c.set.Sorted()}.trim(s.k)
 }
 
+// lower drops what is not below theta.
+func (s shape) lower(c *cell, theta uint64) {
+	if theta >= c.theta() {
+		return
+	}
+	c.cut = maxTheta - theta
+	all := c.set.Append(make([]uint64, 0, c.set.Len()))
+	c.set = hashset.Of(slices.DeleteFunc(all, func(h uint64) bool { return h >= theta }))
+}
+
 // add folds hashes of a sample into a cell.
 func (s shape) add(c *cell, in Sample) {
-	if in.Theta < c.theta() {
-		c.cut = maxTheta - in.Theta
-		c.set = hashset.Of(Sample{Hashes: c.set.Sorted()}.below(in.Theta))
-	}
+	s.lower(c, in.Theta)
 	for _, h := range in.Hashes {
 		if h >= c.theta() {
 			break // they are sorted

@@ -71,6 +71,11 @@ func (p *printer) setStmt(x *SetStmt) {
 }
 
 func (p *printer) show(x *Show) {
+	if x.Kind == ShowAggregate {
+		p.write("DESCRIBE AGGREGATE ")
+		p.name(*x.For)
+		return
+	}
 	p.write("SHOW ")
 	switch x.Kind {
 	case ShowSetting:

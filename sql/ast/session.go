@@ -47,16 +47,18 @@ const (
 	ShowSinks
 	ShowPartitions
 	ShowGuarantees
+	ShowAggregate
 )
 
 // Show is SHOW setting, SHOW ALL, SHOW STREAMS|VIEWS|TABLES|SINKS, SHOW PARTITIONS FOR
-// stream, SHOW GUARANTEES FOR view.
+// stream, SHOW GUARANTEES FOR view, DESCRIBE AGGREGATE function.
 type Show struct {
 	Pos
 	Kind ShowKind
 	// Setting is the name of the setting, with dots.
 	Setting string
-	// For is the relation of GUARANTEES and PARTITIONS, nil where none is named.
+	// For is the relation of GUARANTEES and PARTITIONS, the function of AGGREGATE; nil
+	// where none is named.
 	For *ObjectName
 }
 

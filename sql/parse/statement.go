@@ -13,7 +13,7 @@ func init() {
 		"insert": (*parser).insert, "update": (*parser).update, "delete": (*parser).delete,
 		"truncate": (*parser).truncate, "copy": (*parser).copy,
 		"create": (*parser).create, "drop": (*parser).drop, "alter": (*parser).alter, "comment": (*parser).comment,
-		"explain": (*parser).explain, "show": (*parser).show, "set": (*parser).set, "reset": (*parser).reset,
+		"explain": (*parser).explain, "show": (*parser).show, "describe": (*parser).describe, "set": (*parser).set, "reset": (*parser).reset,
 		"begin": (*parser).begin, "start": (*parser).startTransaction, "commit": (*parser).commit, "end": (*parser).commit,
 		"rollback": (*parser).rollback, "abort": (*parser).rollback, "savepoint": (*parser).savepoint, "release": (*parser).release,
 		"prepare": (*parser).prepare, "execute": (*parser).execute, "deallocate": (*parser).deallocate,

@@ -8,6 +8,9 @@ CREATE STREAM clicks (
 ) WITH (partitions = 8, partition_key = 'user_id', dedup_key = 'event_id', dedup_horizon = '10 minutes',
         source_key = 'gateway', idle_timeout = '10 seconds', max_future_skew = '5 minutes', retention = '7 days', kind = 'append')
 
+-- @ describe aggregate
+DESCRIBE AGGREGATE approx_distinct
+
 -- @ stream with constraints
 CREATE STREAM IF NOT EXISTS s."Clicks" (id int8 NOT NULL, k text, at timestamp DEFAULT '2020-01-01', PRIMARY KEY (k, id), CHECK (id > 0))
 
