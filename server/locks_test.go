@@ -67,3 +67,54 @@ func TestWaitForWriters(t *testing.T) {
 	servertest.Exec(t, s.Connect(), "INSERT INTO t VALUES (4)")
 	servertest.Expect(t, holder, "SELECT a FROM t ORDER BY a", "1", "4")
 }
+
+// TestAdvisoryLocks: what one session locks another waits for, until it is given
+// back, the transaction or the session ends.
+func TestAdvisoryLocks(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	a, b, watcher := s.Connect(), s.Connect(), s.Connect()
+	servertest.Exec(t, a, "SELECT pg_advisory_lock(1)", "SELECT pg_advisory_lock_shared(2)")
+	servertest.Expect(t, b, "SELECT pg_try_advisory_lock(1), pg_try_advisory_lock(2), pg_try_advisory_lock_shared(2), pg_try_advisory_lock(3)", "f|f|t|t")
+	servertest.Exec(t, b, "SET lock_timeout = '20ms'")
+	servertest.ExpectCode(t, b, "55P03", "SELECT pg_advisory_lock(1)")
+	servertest.Exec(t, b, "SET lock_timeout = 0", "SET statement_timeout = '20ms'")
+	servertest.ExpectCode(t, b, "57014", "SELECT pg_advisory_lock(1)")
+	servertest.Exec(t, b, "SET statement_timeout = 0")
+
+	waits := func() chan error {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := b.Exec(context.Background(), "SELECT pg_advisory_lock(1)")
+			ended <- err
+		}()
+		servertest.Eventually(t, "the session waits", func() bool {
+			rows, err := servertest.Query(watcher, fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active'", b.PgConn().PID()))
+			return err == nil && slices.Equal(rows, []string{"1"})
+		})
+		return ended
+	}
+	for name, release := range map[string]func(){
+		"unlock":             func() { servertest.Expect(t, a, "SELECT pg_advisory_unlock(1)", "t") },
+		"COMMIT":             func() { servertest.Exec(t, a, "COMMIT") },
+		"ROLLBACK TO":        func() { servertest.Exec(t, a, "ROLLBACK TO p") },
+		"a failed COMMIT":    func() { servertest.ExpectCode(t, a, "22012", "SELECT 1/0"); servertest.Exec(t, a, "COMMIT") },
+		"end of the session": func() { _ = a.Close(context.Background()) },
+	} {
+		servertest.Exec(t, a, "ROLLBACK", "SELECT pg_advisory_unlock_all()")
+		switch name {
+		case "unlock", "end of the session":
+			servertest.Exec(t, a, "SELECT pg_advisory_lock(1)")
+		default:
+			servertest.Exec(t, a, "BEGIN", "SAVEPOINT p", "SELECT pg_advisory_xact_lock(1)")
+		}
+		ended := waits()
+		release()
+		if err := <-ended; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		servertest.Exec(t, b, "SELECT pg_advisory_unlock_all()")
+		if a.IsClosed() {
+			a = s.Connect()
+		}
+	}
+}

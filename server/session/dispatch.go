@@ -211,6 +211,7 @@ func (s *Session) discard(x *ast.Discard, out *sink) error {
 		}
 		s.closeAll()
 		s.unlistenAll()
+		s.AdvisoryUnlockAll()
 		s.prepared = map[string]*prepared{}
 		if err := s.settings.reset(""); err != nil {
 			return err

@@ -27,6 +27,7 @@ type Tenant struct {
 	Transport exchange.Transport
 
 	channels channels
+	advisory advisory
 }
 
 // Engine is what sessions share. All fields are set before the first session.

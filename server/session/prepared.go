@@ -350,6 +350,7 @@ func (s *Session) executeRows(ctx context.Context, p *portal, maxRows int, out *
 	}
 	runCtx, cancel := s.statementContext(ctx)
 	defer cancel()
+	s.statement = runCtx
 	more, err := s.advance(runCtx, p, maxRows, out)
 	if err == nil && more {
 		return out.writer.Suspended()

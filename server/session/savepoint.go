@@ -21,6 +21,7 @@ type savepoint struct {
 	ddl      int
 	listens  int
 	sent     int
+	advisory int
 	portals  map[string]*portal
 }
 
@@ -57,6 +58,7 @@ func (s *Session) setSavepoint(t *ast.Transaction) error {
 			WithHint("Release savepoints that are no longer needed.").At(t.Position())
 	}
 	p := savepoint{name: t.Name, tables: s.tx().Savepoint(), settings: s.settings.mark(), ddl: len(s.txn.ddl)}
+	p.advisory = len(s.txn.advisory)
 	p.listens, p.sent = len(s.txn.messages.listens), len(s.txn.messages.sent)
 	for _, a := range s.txn.order {
 		p.streams = append(p.streams, a.Mark())
@@ -107,6 +109,8 @@ func (s *Session) rollbackTo(t *ast.Transaction, out *sink) error {
 		}
 	}
 	s.txn.order = s.txn.order[:len(p.streams)]
+	s.freeAll(s.txn.advisory[p.advisory:])
+	s.txn.advisory = s.txn.advisory[:p.advisory]
 	m := &s.txn.messages
 	m.listens, m.sent = m.listens[:p.listens], m.sent[:p.sent]
 	s.settings.rollbackTo(p.settings)

@@ -31,6 +31,8 @@ type Session struct {
 	txn      transaction
 
 	listening map[string]bool // channels
+	advisory  []hold          // until they are given back
+	statement context.Context // of the statement that runs
 	mailbox   *mailbox
 	activity  activity
 }
@@ -110,8 +112,9 @@ func (s *Session) silent(severity string) bool {
 // Close implements pgwire.Session.
 func (s *Session) Close() {
 	s.closeAll()
-	s.txn.rollback()
+	s.rollback()
 	s.unlistenAll()
+	s.AdvisoryUnlockAll()
 	s.engine.directory.remove(s)
 }
 
@@ -238,6 +241,7 @@ func (s *Session) run(ctx context.Context, stmt ast.Statement, params []types.Da
 	}
 	ctx, cancel := s.statementContext(ctx)
 	defer cancel()
+	s.statement = ctx
 	s.engine.Statements.Add(1)
 	err := s.dispatch(ctx, stmt, params, out)
 	if err == nil {

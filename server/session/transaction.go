@@ -34,6 +34,7 @@ type transaction struct {
 
 	savepoints []savepoint
 	messages   messages
+	advisory   []hold // until the end of the transaction
 }
 
 func (t *transaction) open() bool   { return t.status != 0 }
@@ -60,6 +61,12 @@ func (t *transaction) rollback() {
 		a.Rollback()
 	}
 	*t = transaction{}
+}
+
+// rollback ends the transaction and drops what is not durable.
+func (s *Session) rollback() {
+	s.freeAll(s.txn.advisory)
+	s.txn.rollback()
 }
 
 // TransactionStatus implements pgwire.Session.
@@ -142,7 +149,7 @@ func (s *Session) endStatement(ctx context.Context, out *sink) error {
 // abandonStatement drops what a failed statement left, outside of a block.
 func (s *Session) abandonStatement() {
 	if !s.txn.open() {
-		s.txn.rollback()
+		s.rollback()
 	}
 }
 
@@ -151,6 +158,7 @@ func (s *Session) abandonStatement() {
 func (s *Session) commit(ctx context.Context, out *sink) error {
 	t := s.txn
 	s.txn = transaction{}
+	defer s.freeAll(t.advisory)
 	if t.empty() {
 		return nil
 	}
@@ -276,7 +284,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 		s.closePortals()
 		tag = "ROLLBACK"
 		err = s.warnAboutDDL(out, s.txn.ddl)
-		s.txn.rollback()
+		s.rollback()
 	}
 	s.settings.endTransaction(tag == "ROLLBACK")
 	if err != nil {
@@ -292,7 +300,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 // abandonBlock rolls back a block whose COMMIT failed before anything was durable.
 func (s *Session) abandonBlock() {
 	s.closePortals()
-	s.txn.rollback()
+	s.rollback()
 	s.settings.endTransaction(true)
 }
 

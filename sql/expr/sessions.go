@@ -14,6 +14,13 @@ type Sessions interface {
 	Cancel(pid int64) bool
 	// Terminate ends a session; false if there is no such session.
 	Terminate(pid int64) bool
+	// AdvisoryLock takes a lock; false if another session is in the way and the
+	// mode is not to wait.
+	AdvisoryLock(key LockKey, how LockMode) (bool, error)
+	// AdvisoryUnlock gives back one hold of the session; false if there is none.
+	AdvisoryUnlock(key LockKey, shared bool) bool
+	// AdvisoryUnlockAll gives back all of the session's.
+	AdvisoryUnlockAll()
 	// Started is when the server started.
 	Started() time.Time
 }

@@ -93,7 +93,7 @@ func systemFunctions() []overload {
 		fn("set_config(text,text,bool) text", "change a run-time setting", setConfig).volatile(),
 	)
 	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
-	out = append(out, sessionFunctions()...)
+	out = append(append(out, sessionFunctions()...), advisoryFunctions()...)
 	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
@@ -193,7 +193,6 @@ func fixedFunctions() []overload {
 	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
 	add(types.NullOf(types.Of(types.AclItemArray)), `acldefault("char",oid) _aclitem`)
 	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")
-	add(types.NullOf(types.Of(types.Void)), "pg_advisory_unlock_all() void")
 	asIs := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.TextDatum(str(a[0])), nil }
 	return append(out, fn("pg_get_expr(pg_node_tree,oid) text", "expression as text", asIs),
 		fn("pg_get_expr(pg_node_tree,oid,bool) text", "expression as text", asIs),
