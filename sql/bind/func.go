@@ -50,7 +50,7 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if f.SQLSyntax && name == "coalesce" {
 		c = c.withoutSets("COALESCE")
 	}
-	args, err := b.exprs(c, f.Args)
+	args, err := b.callArgs(c, f)
 	if err != nil {
 		return nil, err
 	}

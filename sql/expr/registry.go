@@ -85,7 +85,7 @@ func register(families ...[]overload) registry {
 
 var functions = sync.OnceValue(func() registry {
 	return register(textFunctions(), formatFunctions(), regexFunctions(), mathFunctions(), datetimeFunctions(),
-		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), arrayFunctions(), systemFunctions(), bytesFunctions())
+		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), bytesFunctions())
 })
 
 var operators = sync.OnceValue(func() registry {
