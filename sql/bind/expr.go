@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -372,30 +373,46 @@ func (b *binder) caseExpr(c *clause, x *ast.Case) (expr.Expr, error) {
 	return expr.NewCase(operand, whens, otherwise)
 }
 
+// subscript binds a[i][j] and a[lo:hi][lo:hi], where an index among slices is 1:i.
 func (b *binder) subscript(c *clause, x *ast.Subscript) (expr.Expr, error) {
-	arg, err := b.expr(c, x.Arg)
+	base := ast.Expr(x)
+	var chain []*ast.Subscript
+	slice := false
+	for {
+		s, ok := base.(*ast.Subscript)
+		if !ok {
+			break
+		}
+		chain = append(chain, s)
+		slice = slice || s.Slice
+		base = s.Arg
+	}
+	slices.Reverse(chain)
+	array, err := b.expr(c, base)
 	if err != nil {
 		return nil, err
 	}
-	if !x.Slice {
-		index, err := b.expr(c, x.Index)
-		if err != nil {
-			return nil, err
+	var index []expr.Expr
+	var bounds []expr.SliceBound
+	for _, s := range chain {
+		parts := make([]expr.Expr, 3)
+		for i, e := range []ast.Expr{s.Index, s.Lower, s.Upper} {
+			if e == nil {
+				continue
+			}
+			if parts[i], err = b.expr(c, e); err != nil {
+				return nil, err
+			}
 		}
-		return expr.NewSubscript(arg, []expr.Expr{index})
-	}
-	var lo, hi expr.Expr
-	if x.Lower != nil {
-		if lo, err = b.expr(c, x.Lower); err != nil {
-			return nil, err
+		if slice && !s.Slice {
+			parts[1], parts[2] = expr.NewConst(types.IntDatum(types.Int4, 1)), parts[0]
 		}
+		index, bounds = append(index, parts[0]), append(bounds, expr.SliceBound{Lo: parts[1], Hi: parts[2]})
 	}
-	if x.Upper != nil {
-		if hi, err = b.expr(c, x.Upper); err != nil {
-			return nil, err
-		}
+	if slice {
+		return expr.NewSlice(array, bounds)
 	}
-	return expr.NewSlice(arg, lo, hi)
+	return expr.NewSubscript(array, index)
 }
 
 func (b *binder) cast(c *clause, x *ast.Cast) (expr.Expr, error) {

@@ -50,7 +50,7 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if f.SQLSyntax && name == "coalesce" {
 		c = c.withoutSets("COALESCE")
 	}
-	args, err := b.exprs(c, f.Args)
+	args, err := b.callArgs(c, f)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,26 @@ func syntaxCall(name string, args []expr.Expr) (expr.Expr, error) {
 		if field, ok := literalText(args[0]); ok {
 			return expr.NewExtract(strings.ToLower(field), args[1])
 		}
+	case "overlaps":
+		return overlaps(args)
 	case "timezone":
 		return expr.NewAtTimeZone(args[1], args[0])
 	}
 	return nil, nil
+}
+
+// overlaps compares two periods, each given by its ends or by one and its length.
+func overlaps(args []expr.Expr) (expr.Expr, error) {
+	for i := 1; i < len(args); i += 2 {
+		if args[i].Type().OID != types.Interval {
+			continue
+		}
+		var err error
+		if args[i], err = expr.NewOperator("+", args[i-1], args[i]); err != nil {
+			return nil, err
+		}
+	}
+	return expr.NewFunction("overlaps", args)
 }
 
 func literalText(e expr.Expr) (string, bool) {

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -12,10 +14,23 @@ import (
 func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error) {
 	op, ok := s.Body.(*ast.SetOp)
 	if !ok || op.Op != ast.Union || references(op.Left, c.def.Name) > 0 {
-		return nil, sqlerr.New(sqlerr.Code("42P19"), "recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", c.def.Name).At(c.def.Position())
+		return nil, sqlerr.New(recursionError, "recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", c.def.Name).At(c.def.Position())
 	}
-	if len(s.OrderBy) > 0 || s.Limit != nil || s.Offset != nil || s.With != nil {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ORDER BY, LIMIT and WITH in a recursive query are not implemented").At(c.def.Position())
+	refuse := func(what string, pos int) error {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", what).At(pos)
+	}
+	switch {
+	case len(s.OrderBy) > 0:
+		return nil, refuse("ORDER BY", s.OrderBy[0].Expr.Position())
+	case s.Offset != nil:
+		return nil, refuse("OFFSET", s.Offset.Position())
+	case s.Limit != nil:
+		return nil, refuse("LIMIT", s.Limit.Position())
+	case s.With != nil:
+		return nil, refuse("WITH", s.With.Position())
+	}
+	if err := b.checkStep(c, op.Right); err != nil {
+		return nil, err
 	}
 	base, err := b.selectStmt(op.Left, ctx)
 	if err != nil {
@@ -51,6 +66,42 @@ func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error)
 	}
 	u := &plan.RecursiveUnion{ID: work.ID, Base: exact(base), Step: exact(step), All: op.All}
 	return &result{node: u, cols: c.work.cols}, nil
+}
+
+// recursionError is PostgreSQL's code for a recursion that has no meaning.
+const recursionError = sqlerr.Code("42P19")
+
+// checkStep refuses what would not come to an end, or mean nothing, in the
+// recursive term.
+func (b *binder) checkStep(c *cte, step *ast.Select) error {
+	name := c.def.Name
+	if references(step, name) > 1 {
+		return sqlerr.New(recursionError, "recursive reference to query %q must not appear more than once", name).At(step.Position())
+	}
+	core, ok := step.Body.(*ast.SelectCore)
+	if !ok || !slices.ContainsFunc(core.From, func(f ast.FromItem) bool { return reads(f, name) }) {
+		return nil
+	}
+	var err error
+	ast.WalkExprs(core, func(e ast.Expr) bool {
+		f, ok := e.(*ast.FuncCall)
+		if ok && f.Over == nil && !f.SQLSyntax && b.env.Registry.Lookup(f.Name.Name) != nil {
+			err = sqlerr.New(recursionError, "aggregate functions are not allowed in a recursive query's recursive term").At(f.Position())
+		}
+		return err == nil
+	})
+	return err
+}
+
+// reads reports whether an item of FROM is, or joins, the query of this name.
+func reads(f ast.FromItem, name string) bool {
+	switch x := f.(type) {
+	case *ast.TableRef:
+		return x.Name.Schema == "" && x.Name.Name == name
+	case *ast.Join:
+		return reads(x.Left, name) || reads(x.Right, name)
+	}
+	return false
 }
 
 // exact projects the visible columns alone.

@@ -134,7 +134,7 @@ func (b *binder) notFoldable(core *ast.SelectCore) error {
 
 // checkViewBody refuses the clauses that a view cannot keep up to date.
 func checkViewBody(body *ast.Select) (*ast.SelectCore, error) {
-	refuse := func(pos int, what, hint string) error { //nolint:unparam // hints are of each clause, though most are alike
+	refuse := func(pos int, what, hint string) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported in a continuous view", what).WithHint("%s", hint).At(pos)
 	}
 	const later = "Use it in the query that reads the view."

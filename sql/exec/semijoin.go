@@ -46,7 +46,7 @@ type prefixed struct {
 
 // Next implements Source.
 func (p *prefixed) Next(ctx context.Context) (*types.Batch, error) {
-	if b := p.cursor.next(); b != nil {
+	if b := p.next(); b != nil {
 		return b, nil
 	}
 	p.release()

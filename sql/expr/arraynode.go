@@ -172,38 +172,3 @@ func NewSubscript(array Expr, index []Expr) (Expr, error) {
 		return a.Items[at], nil
 	}), nil
 }
-
-// NewSlice is array[lo:hi] of a one-dimensional array; either bound may be nil.
-func NewSlice(array, lo, hi Expr) (Expr, error) {
-	t := array.Type()
-	if !t.OID.IsArray() {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", t)
-	}
-	args := []Expr{array}
-	for i, b := range []Expr{lo, hi} {
-		if b == nil {
-			b = &Const{Datum: types.IntDatum(types.Int4, []int64{-1 << 31, 1<<31 - 1}[i])}
-		}
-		c, err := Cast(b, types.Of(types.Int4), Assignment)
-		if err != nil {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "array subscript must have type integer")
-		}
-		args = append(args, c)
-	}
-	return strictRow("SLICE", args, t, func(_ *Context, d []types.Datum) (types.Datum, error) {
-		a, err := types.ArrayDatum(d[0])
-		if err != nil {
-			return d[0], err
-		}
-		if len(a.Dims) > 1 {
-			return d[0], sqlerr.New(sqlerr.FeatureNotSupported, "slices of multidimensional arrays are not supported")
-		}
-		var items []types.Datum
-		for i, it := range a.Items {
-			if n := int64(i + a.Lower[0]); n >= d[1].Int && n <= d[2].Int {
-				items = append(items, it)
-			}
-		}
-		return types.Datum{Type: t, Bytes: types.NewArray(a.Elem, items).Append(nil)}, nil
-	}), nil
-}

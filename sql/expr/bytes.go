@@ -1,12 +1,14 @@
 package expr
 
 import (
+	"bytes"
 	"crypto/md5" //nolint:gosec // md5() is a SQL function, not a safeguard
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
+	"math/bits"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -59,6 +61,22 @@ func bytesFunctions() []overload {
 				return int4(int(a[0].Bytes[i]))
 			}
 			return types.Datum{}, sqlerr.New("2202E", "index %d out of valid range, 0..%d", a[1].Int, len(a[0].Bytes)-1)
+		}),
+		fn("set_byte(bytea,int4,int4) bytea", "with a byte at an offset replaced", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			i := a[1].Int
+			if i < 0 || i >= int64(len(a[0].Bytes)) {
+				return types.Datum{}, sqlerr.New("2202E", "index %d out of valid range, 0..%d", i, len(a[0].Bytes)-1)
+			}
+			out := bytes.Clone(a[0].Bytes)
+			out[i] = byte(a[2].Int)
+			return bytea(out), nil
+		}),
+		fn("bit_count(bytea) int8", "number of bits that are set", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			n := 0
+			for _, b := range a[0].Bytes {
+				n += bits.OnesCount8(b)
+			}
+			return types.IntDatum(types.Int8, int64(n)), nil
 		}),
 		fn("gen_random_uuid() uuid", "random UUID of version 4", func(*Context, []types.Datum) (types.Datum, error) {
 			u := make([]byte, 16)

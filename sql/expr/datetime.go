@@ -168,9 +168,12 @@ func clockOperators() []overload {
 	add := func(sig string, f rowFunc) { out = append(out, fn(sig, "date and time arithmetic", f)) }
 	for _, t := range []string{"timestamp", "timestamptz"} {
 		add("-("+t+","+t+") interval", func(_ *Context, a []types.Datum) (types.Datum, error) {
-			r, ok := subInt(a[0].Int, a[1].Int)
-			if !ok || types.Infinite(a[0].Int) || types.Infinite(a[1].Int) {
+			if types.Infinite(a[0].Int) || types.Infinite(a[1].Int) {
 				return types.Datum{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "cannot subtract infinite timestamps")
+			}
+			r, ok := subInt(a[0].Int, a[1].Int)
+			if !ok {
+				return types.Datum{}, sqlerr.New(sqlerr.DatetimeFieldOverflow, "interval out of range")
 			}
 			return types.Span{Micros: r % usecDay, Days: int32(r / usecDay)}.Datum(), nil
 		})
@@ -272,6 +275,7 @@ func datetimeFunctions() []overload {
 		fn("age(timestamp) interval", "age at midnight of today", ageToday).stable(),
 		fn("age(timestamptz) interval", "age at midnight of today", ageToday).stable(),
 		fn("overlaps(timestamp,timestamp,timestamp,timestamp) bool", "periods overlap", overlaps),
+		fn("overlaps(time,time,time,time) bool", "periods overlap", overlaps),
 		fn("overlaps(timestamptz,timestamptz,timestamptz,timestamptz) bool", "periods overlap", overlaps),
 	)
 	return append(append(out, truncFunctions()...), partFunctions()...)

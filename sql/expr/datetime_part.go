@@ -94,7 +94,14 @@ func extract(ec *Context, field string, d types.Datum) (types.Datum, error) {
 		}
 	}
 	if u == "epoch" {
-		return scaled(us+10957*usecDay, 6)
+		if sum, ok := addInt(us, 10957*usecDay); ok {
+			return scaled(sum, 6)
+		}
+		sum, err := types.NumericAdd(types.DecimalFromInt(us), types.DecimalFromInt(10957*usecDay))
+		if err != nil {
+			return types.Datum{}, err
+		}
+		return decResult(types.NumericDiv(sum, types.DecimalFromInt(1_000_000).Round(6)))
 	}
 	day, within := types.SplitDay(local)
 	if r, ok, err := clockPart(u, within); ok {

@@ -63,12 +63,15 @@ func formatFunctions() []overload {
 		fn("format(text,...any) text", "formatted text", format).onNull().stable(),
 		fn("to_number(text,text) numeric", "text as a number", toNumber),
 		fn("to_date(text,text) date", "text as a date", func(_ *Context, a []types.Datum) (types.Datum, error) {
-			us, err := parseTemplate(str(a[0]), str(a[1]))
+			us, _, _, err := parseTemplate(str(a[0]), str(a[1]))
 			day, _ := types.SplitDay(us)
 			return types.IntDatum(types.Date, day), err
 		}),
 		fn("to_timestamp(text,text) timestamptz", "text as a timestamp", func(ec *Context, a []types.Datum) (types.Datum, error) {
-			us, err := parseTemplate(str(a[0]), str(a[1]))
+			us, zone, zoned, err := parseTemplate(str(a[0]), str(a[1]))
+			if zoned {
+				return types.IntDatum(types.Timestamptz, us-int64(zone)*1_000_000), err
+			}
 			return types.IntDatum(types.Timestamptz, types.FromLocal(us, ec.location())), err
 		}).stable(),
 	}

@@ -23,7 +23,7 @@ func numberToChar(_ *Context, a []types.Datum) (types.Datum, error) {
 	case t.scientific:
 		return text(t.science(d))
 	case d.Type.Kind() == types.KindFloat:
-		n, err = t.floatDigits(d)
+		n = t.floatDigits(d)
 	default:
 		n, err = t.decimalDigits(d)
 	}
@@ -169,27 +169,8 @@ func (t *numberTemplate) note(p string) error {
 		t.shifted = true
 	case "FM":
 		t.compact = true
-	case "S":
-		switch {
-		case t.sign != signAuto:
-			return templateError("cannot use \"S\" twice")
-		case signs:
-			return templateError("cannot use \"S\" and \"PL\"/\"MI\"/\"SG\"/\"PR\" together")
-		case t.point:
-			t.sign = signLast
-		default:
-			t.sign, t.signAt = signFirst, t.whole
-		}
-	case "MI", "PL", "SG":
-		if t.sign != signAuto {
-			return templateError("cannot use \"S\" and \"%s\" together", p)
-		}
-		t.minus, t.plus = t.minus || p != "PL", t.plus || p != "MI"
-	case "PR":
-		if t.sign != signAuto || signs {
-			return templateError("cannot use \"PR\" and \"S\"/\"PL\"/\"MI\"/\"SG\" together")
-		}
-		t.brackets = true
+	case "S", "MI", "PL", "SG", "PR":
+		return t.noteSign(p, signs)
 	case "RN":
 		t.roman = true
 	case "TH":
@@ -200,6 +181,31 @@ func (t *numberTemplate) note(p string) error {
 				WithDetail("\"EEEE\" may only be used together with digit and decimal point patterns.")
 		}
 		t.scientific = true
+	}
+	return nil
+}
+
+// noteSign takes account of a pattern for the sign; others says that one of another
+// style came before.
+func (t *numberTemplate) noteSign(p string, others bool) error {
+	switch {
+	case p == "S" && t.sign != signAuto:
+		return templateError("cannot use \"S\" twice")
+	case p == "S" && others:
+		return templateError("cannot use \"S\" and \"PL\"/\"MI\"/\"SG\"/\"PR\" together")
+	case p == "S" && t.point:
+		t.sign = signLast
+	case p == "S":
+		t.sign, t.signAt = signFirst, t.whole
+	case p == "PR":
+		if t.sign != signAuto || others {
+			return templateError("cannot use \"PR\" and \"S\"/\"PL\"/\"MI\"/\"SG\" together")
+		}
+		t.brackets = true
+	case t.sign != signAuto:
+		return templateError("cannot use \"S\" and \"%s\" together", p)
+	default:
+		t.minus, t.plus = t.minus || p != "PL", t.plus || p != "MI"
 	}
 	return nil
 }
@@ -247,7 +253,7 @@ func (t *numberTemplate) decimalDigits(d types.Datum) (shownNumber, error) {
 }
 
 // floatDigits shows a float with no more digits than its type holds.
-func (t *numberTemplate) floatDigits(d types.Datum) (shownNumber, error) {
+func (t *numberTemplate) floatDigits(d types.Datum) shownNumber {
 	x, most := d.Float, 15
 	if d.Type.OID == types.Float4 {
 		most = 6
@@ -256,12 +262,12 @@ func (t *numberTemplate) floatDigits(d types.Datum) (shownNumber, error) {
 		x *= math.Pow(10, float64(t.shift))
 	}
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return t.fit(types.FormatDatum(types.FloatDatum(x), nil)), nil
+		return t.fit(types.FormatDatum(types.FloatDatum(x), nil))
 	}
 	length := len(strconv.FormatFloat(math.Abs(x), 'f', 0, 64))
 	frac := max(0, min(t.frac, most-length))
 	t.frac = frac
-	return t.fit(strconv.FormatFloat(x, 'f', frac, 64)), nil
+	return t.fit(strconv.FormatFloat(x, 'f', frac, 64))
 }
 
 // science is the number with an exponent, which has a template of its own.

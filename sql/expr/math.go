@@ -50,12 +50,16 @@ func mathFunctions() []overload {
 	num2("div(numeric,numeric) numeric", "integer quotient", types.NumericQuo)
 	num2("gcd(numeric,numeric) numeric", "greatest common divisor", types.NumericGCD)
 	num2("lcm(numeric,numeric) numeric", "least common multiple", types.NumericLCM)
+	return slices.Concat(out, otherMathFunctions(), floatFunctions(), degreeFunctions(), integerFunctions())
+}
+
+func otherMathFunctions() []overload {
 	scaled := func(f func(d types.Decimal, s int) types.Decimal) rowFunc {
 		return func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return f(dec(a[0]), int(min(max(a[1].Int, -2000), 2000))).Datum(), nil
 		}
 	}
-	out = append(out,
+	return []overload{
 		fn("round(numeric,int4) numeric", "round to digits after the point", scaled(types.Decimal.Round)),
 		fn("trunc(numeric,int4) numeric", "truncate to digits after the point", scaled(types.Decimal.Trunc)),
 		fn("scale(numeric) int4", "digits after the point", func(_ *Context, a []types.Datum) (types.Datum, error) {
@@ -83,8 +87,7 @@ func mathFunctions() []overload {
 		}),
 		fn("width_bucket(float8,float8,float8,int4) int4", "bucket number of operand", widthBucket),
 		fn("width_bucket(numeric,numeric,numeric,int4) int4", "bucket number of operand", widthBucketNumeric),
-	)
-	return slices.Concat(out, floatFunctions(), degreeFunctions(), integerFunctions())
+	}
 }
 
 func floatFunctions() []overload {

@@ -14,10 +14,17 @@ type templateParser struct {
 	year, month, day, doy        int
 	hour, minute, second, micros int
 	pm, half, bc                 bool
+	julian                       int
+	isoYear, isoWeek, isoDay     int
+	clock                        int // seconds of the day, from 1; 0 is none
+	zone                         int // seconds east of UTC
+	zoned                        bool
 }
 
-func parseTemplate(s, tmpl string) (int64, error) {
-	p := &templateParser{s: s, year: 1, month: 1, day: 1}
+// parseTemplate returns a local timestamp, and the offset in seconds of the zone
+// that the text gives; zoned is false where it gives none.
+func parseTemplate(s, tmpl string) (us int64, zone int, zoned bool, err error) {
+	p := &templateParser{s: s, month: 1, day: 1}
 	for k := 0; k < len(tmpl) && p.i < len(s); {
 		pattern := nextPattern(tmpl[k:])
 		if pattern == "" {
@@ -30,10 +37,11 @@ func parseTemplate(s, tmpl string) (int64, error) {
 		k += len(pattern)
 		last := k >= len(tmpl) || nextPattern(tmpl[k:]) == ""
 		if err := p.field(pattern, last); err != nil {
-			return 0, err
+			return 0, 0, false, err
 		}
 	}
-	return p.finish()
+	us, err = p.finish()
+	return us, p.zone, p.zoned, err
 }
 
 // digits reads up to width digits; none at the end of the text is 0.
@@ -68,6 +76,10 @@ func (p *templateParser) field(pattern string, last bool) (err error) {
 		width := 4
 		if last {
 			width = 9
+		}
+		if p.i < len(p.s) && p.s[p.i] == '-' {
+			p.i++
+			p.bc = true
 		}
 		p.year, err = p.digits(width, pattern)
 	case "YY":
@@ -105,9 +117,68 @@ func (p *templateParser) field(pattern string, last bool) (err error) {
 		p.month, p.i, err = monthAt(p.s, p.i, len(pattern) == 3)
 	case "FM", "TM", "FX", "TH", "th":
 	default:
+		return p.rareField(pattern)
+	}
+	return err
+}
+
+// rareField reads the other patterns.
+func (p *templateParser) rareField(pattern string) (err error) {
+	switch pattern {
+	case "J":
+		p.julian, err = p.digits(9, pattern)
+	case "IYYY":
+		p.isoYear, err = p.digits(4, pattern)
+	case "IW":
+		p.isoWeek, err = p.digits(2, pattern)
+	case "ID":
+		p.isoDay, err = p.digits(1, pattern)
+	case "SSSS", "SSSSS":
+		p.clock, err = p.digits(5, pattern)
+		p.clock++
+	case "Q":
+		_, err = p.digits(1, pattern) // the months say it
+	case "DAY", "Day", "day", "DY", "Dy", "dy":
+		for p.i < len(p.s) && (p.s[p.i]|0x20 >= 'a' && p.s[p.i]|0x20 <= 'z') { // the date says it
+			p.i++
+		}
+	case "RM", "rm":
+		p.month, err = p.romanMonth(pattern)
+	case "TZH":
+		sign := 1
+		if p.i < len(p.s) && (p.s[p.i] == '-' || p.s[p.i] == '+') {
+			if p.s[p.i] == '-' {
+				sign = -1
+			}
+			p.i++
+		}
+		p.zoned = true
+		p.zone, err = p.digits(2, pattern)
+		p.zone *= sign * 3600
+	case "TZM":
+		var minutes int
+		minutes, err = p.digits(2, pattern)
+		p.zone += minutes * 60
+		if p.zone < 0 {
+			p.zone -= 2 * minutes * 60
+		}
+	default:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "to_timestamp() pattern %q is not supported", pattern)
 	}
 	return err
+}
+
+func (p *templateParser) romanMonth(pattern string) (int, error) {
+	for m := len(romanMonths) - 1; m >= 0; m-- { // longer ones first
+		for k, r := range romanMonths {
+			if len(r) == m && len(p.s)-p.i >= m && strings.EqualFold(p.s[p.i:p.i+m], r) {
+				p.i += m
+				return k + 1, nil
+			}
+		}
+	}
+	return 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid value \"%s\" for \"%s\"", p.s[p.i:min(len(p.s), p.i+4)], pattern).
+		WithDetail("The given value did not match any of the allowed values for this field.")
 }
 
 func (p *templateParser) finish() (int64, error) {
@@ -129,7 +200,18 @@ func (p *templateParser) finish() (int64, error) {
 		return 0, sqlerr.New(sqlerr.DatetimeFieldOverflow, "date/time field value out of range: \"%s\"", p.s)
 	}
 	day := types.DaysFromCivil(p.year, p.month, p.day) + int64(max(p.doy-1, 0))
-	return day*usecDay + int64(p.hour*3600+p.minute*60+p.second)*1_000_000 + int64(p.micros), nil
+	if p.isoYear > 0 {
+		first := types.DaysFromCivil(p.isoYear, 1, 4) // is in week 1
+		day = first - int64(isoWeekday(first)-1) + int64(max(p.isoWeek-1, 0)*7+max(p.isoDay-1, 0))
+	}
+	if p.julian > 0 {
+		day = int64(p.julian) - 2451545
+	}
+	seconds := p.hour*3600 + p.minute*60 + p.second
+	if p.clock > 0 {
+		seconds = p.clock - 1
+	}
+	return day*usecDay + int64(seconds)*1_000_000 + int64(p.micros), nil
 }
 
 func monthAt(s string, i int, short bool) (month, next int, err error) {

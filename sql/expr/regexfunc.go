@@ -73,7 +73,7 @@ type regexArgs struct {
 
 // parseRegexArgs compiles the pattern. name is the function's, where it has no use
 // for the flag g.
-func parseRegexArgs(s, pattern types.Datum, flags string, name string) (*regexArgs, error) {
+func parseRegexArgs(s, pattern types.Datum, flags, name string) (*regexArgs, error) {
 	a := &regexArgs{text: s.Bytes, global: strings.Contains(flags, "g"), start: 1, nth: 1}
 	if a.global && name != "" {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "%s does not support the \"global\" option", name)

@@ -85,12 +85,12 @@ func register(families ...[]overload) registry {
 
 var functions = sync.OnceValue(func() registry {
 	return register(textFunctions(), formatFunctions(), regexFunctions(), mathFunctions(), datetimeFunctions(),
-		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), arrayFunctions(), systemFunctions(), bytesFunctions())
+		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), jsonPathFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), bytesFunctions())
 })
 
 var operators = sync.OnceValue(func() registry {
 	return register(integerOperators(), numberOperators(), compareOperators(), datetimeOperators(), textOperators(),
-		jsonOperators(), jsonEditOperators(), arrayOperators())
+		jsonOperators(), jsonEditOperators(), jsonPathOperators(), arrayOperators())
 })
 
 // FunctionInfo describes one overload for pg_proc.

@@ -27,7 +27,7 @@ type RowStep func(out []*types.Vector) (bool, error)
 
 var setFunctions = sync.OnceValue(func() map[string][]*SetFunction {
 	out := map[string][]*SetFunction{}
-	for _, f := range slices.Concat(textSets(), jsonSets()) {
+	for _, f := range slices.Concat(textSets(), jsonSets(), jsonPathSets()) {
 		out[f.Name] = append(out[f.Name], f)
 	}
 	return out

@@ -266,7 +266,7 @@ func (p *sqlText) subscript(left expr.Expr) expr.Expr {
 	if p.accept(":") {
 		hi := p.expr(0)
 		p.expect("]")
-		return must(expr.NewSlice(left, index[0], hi))
+		return must(expr.NewSlice(left, []expr.SliceBound{{Lo: index[0], Hi: hi}}))
 	}
 	p.expect("]")
 	for p.accept("[") {

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // selectCore rewrites SELECT ... up to WINDOW. Its first field for TiDB is a form that
@@ -244,8 +245,19 @@ func (p *parser) sortModifiers() (sortForm, error) {
 		f.direction = ast.Ascending
 	case p.acceptWord("desc"):
 		f.direction = ast.Descending
-	case p.isWord("using"):
-		return f, unsupported(p.cur(), "ORDER BY ... USING")
+	case p.acceptWord("using"):
+		switch t := p.cur(); {
+		case t.isOp("<"):
+			f.direction = ast.Ascending
+		case t.isOp(">"):
+			f.direction = ast.Descending
+		case t.kind == tokOp:
+			return f, sqlerr.New(sqlerr.WrongObjectType, "operator %s is not a valid ordering operator", t.text).
+				WithHint("Ordering operators must be \"<\" or \">\" members of btree operator families.").At(int(t.char))
+		default:
+			return f, p.errorHere()
+		}
+		p.at++
 	}
 	switch {
 	case p.acceptWords("nulls", "first"):
