@@ -13,29 +13,22 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// flightsAtATime is how many answers to one question are made at a time. A second
-// one is waited for while the first is merged and sent.
-const flightsAtATime = 2
-
 // Flights lets statements that ask the same of a view at the same time share one
 // answer, as the viewers of a dashboard do. A statement joins only a flight that
 // has not pinned its cut yet, so it never reads less than what was durable when
 // it began. Flights is safe for concurrent use and starts no goroutine: the first
 // to ask runs the flight.
 type Flights struct {
-	mu     sync.Mutex
-	routes map[string]*route
-	shared int64
-}
-
-// route is the flights of one question.
-type route struct {
-	running int     // pinned, under way
-	next    *flight // waits for one of them to end; nil if none does
+	mu      sync.Mutex
+	running map[string]*flight // pinned, under way
+	next    map[string]*flight // waits for the running one
+	shared  int64
 }
 
 // NewFlights returns an empty table.
-func NewFlights() *Flights { return &Flights{routes: map[string]*route{}} }
+func NewFlights() *Flights {
+	return &Flights{running: map[string]*flight{}, next: map[string]*flight{}}
+}
 
 // Shared returns how many answers were shared.
 func (f *Flights) Shared() int64 {
@@ -46,15 +39,15 @@ func (f *Flights) Shared() int64 {
 
 // flight is one answer for all that joined it.
 type flight struct {
-	start    chan struct{} // closed when it may begin, after which nobody joins
+	after    *flight       // the one that it waits for; nil if it may start
 	done     chan struct{} // closed when the answer is there
 	batch    *types.Batch
 	coverage *envelope.Relation
 	err      error
 }
 
-// do returns the answer of a flight: run by this caller if it is the first, or by
-// who was first.
+// do returns the answer of a flight: run by this caller if it is the first, which
+// begins after the flight under way has ended, or by who was first.
 func (f *Flights) do(ctx context.Context, key string, run func() (*types.Batch, *envelope.Relation, error)) (*types.Batch, *envelope.Relation, error) {
 	fl, first := f.join(key)
 	if !first {
@@ -68,11 +61,15 @@ func (f *Flights) do(ctx context.Context, key string, run func() (*types.Batch, 
 		}
 		return fl.batch, fl.coverage, nil
 	}
-	select {
-	case <-fl.start:
-	case <-ctx.Done():
-		f.land(key, fl, nil, nil, context.Cause(ctx))
-		return nil, nil, context.Cause(ctx)
+	if fl.after != nil {
+		select {
+		case <-fl.after.done:
+		case <-ctx.Done():
+			f.depart(key, fl)
+			f.land(key, fl, nil, nil, context.Cause(ctx))
+			return nil, nil, context.Cause(ctx)
+		}
+		f.depart(key, fl)
 	}
 	batch, coverage, err := run()
 	f.land(key, fl, batch, coverage, err)
@@ -83,43 +80,36 @@ func (f *Flights) do(ctx context.Context, key string, run func() (*types.Batch, 
 func (f *Flights) join(key string) (fl *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := f.routes[key]
-	if r == nil {
-		r = &route{}
-		f.routes[key] = r
-	}
-	if r.next != nil {
+	if fl := f.next[key]; fl != nil {
 		f.shared++
-		return r.next, false
+		return fl, false
 	}
-	fl = &flight{start: make(chan struct{}), done: make(chan struct{})}
-	if r.running < flightsAtATime {
-		r.running++
-		close(fl.start)
+	fl = &flight{done: make(chan struct{}), after: f.running[key]}
+	if fl.after == nil {
+		f.running[key] = fl
 	} else {
-		r.next = fl
+		f.next[key] = fl
 	}
 	return fl, true
 }
 
-// land hands out the answer, and lets the next flight begin.
+// depart makes a waiting flight the running one: nobody joins it any more.
+func (f *Flights) depart(key string, fl *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.next, key)
+	f.running[key] = fl
+}
+
+// land hands out the answer.
 func (f *Flights) land(key string, fl *flight, batch *types.Batch, coverage *envelope.Relation, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fl.batch, fl.coverage, fl.err = batch, coverage, err
-	close(fl.done)
-	r := f.routes[key]
-	switch {
-	case r.next == fl: // its runner did not wait for its turn
-		r.next = nil
-	case r.next != nil:
-		close(r.next.start)
-		r.next = nil
-	default:
-		if r.running--; r.running == 0 {
-			delete(f.routes, key)
-		}
+	if f.running[key] == fl {
+		delete(f.running, key)
 	}
+	close(fl.done)
 }
 
 // flightKey identifies what a scan asks, with the values of parameters and of what
