@@ -9,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/fold"
 	"github.com/tallydb/tallydb/stream/state"
 )
 
@@ -34,11 +35,7 @@ type place struct{ part, group uint32 }
 // newMerger returns a merger without partials.
 func newMerger(s *Statement, scan *plan.FoldScan, needed []bool, g *gate) *merger {
 	f := scan.Fold
-	specs := make([]agg.StateSpec, len(f.States))
-	for i, st := range f.States {
-		specs[i] = st.Spec
-	}
-	copied := state.NewGroups(specs, needed, agg.Config{Seed: f.Stream.Stream.AggregateSeed()})
+	copied := fold.NewGroups(f, needed)
 	m := &merger{
 		s: s, scan: scan, gate: g, parts: []*state.Groups{copied},
 		index: state.NewArena(eventtime.Global, nil, agg.Config{}), degraded: map[eventtime.Time]int64{},

@@ -50,18 +50,31 @@ type Program struct {
 	key    []byte
 }
 
+func specs(f *plan.Fold) []agg.StateSpec {
+	out := make([]agg.StateSpec, len(f.States))
+	for i, s := range f.States {
+		out[i] = s.Spec
+	}
+	return out
+}
+
+func aggConfig(f *plan.Fold) agg.Config { return agg.Config{Seed: f.Stream.Stream.AggregateSeed()} }
+
+// NewGroups returns an empty set of groups of a fold with the needed states; nil
+// needs all.
+func NewGroups(f *plan.Fold, needed []bool) *state.Groups {
+	return state.NewGroups(specs(f), needed, aggConfig(f))
+}
+
 // New compiles a fold.
 func New(cfg Config) *Program {
 	stream := cfg.Fold.Stream.Stream
 	p := &Program{
 		cfg: cfg, assigner: window.New(cfg.Fold.Window), groupSeed: stream.Seed.Derive("group"),
-		aggConfig: agg.Config{Seed: stream.AggregateSeed()},
+		aggConfig: aggConfig(cfg.Fold), specs: specs(cfg.Fold),
 	}
 	layout := cfg.Fold.Layout()
 	p.keySchema = &types.Schema{Columns: layout.Schema.Columns[:layout.Aggs]}
-	for _, s := range cfg.Fold.States {
-		p.specs = append(p.specs, s.Spec)
-	}
 	if key := stream.Options.PartitionKey; len(key) == 1 && len(cfg.Fold.Keys) == 1 {
 		c, ok := cfg.Fold.Keys[0].(*expr.Column)
 		p.routed = ok && c.Index == key[0]

@@ -78,34 +78,28 @@ func (g *Groups) AddStored(window eventtime.Time, from *Group) error {
 func (g *Groups) AddArena(a *Arena) error { return g.addRange(a, 0, a.Groups()) }
 
 func (g *Groups) addRange(a *Arena, first, last int) error {
-	n := g.Len()
-	for group := first; group < last; group++ {
-		g.Add(a.Window.Start, a.hashes[group], a.Key(group))
-	}
-	g.Grow()
-	for i, s := range g.States {
-		for group := first; s != nil && group < last; group++ {
-			if err := s.MergeFrom(uint32(n+group-first), a.States[i], uint32(group)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return g.add(a, last-first, func(i int) int { return first + i })
 }
 
 // AddChosen adds some groups of an arena.
 func (g *Groups) AddChosen(a *Arena, chosen []int32) error {
+	return g.add(a, len(chosen), func(i int) int { return int(chosen[i]) })
+}
+
+// add adds count groups of an arena, of which from gives the numbers.
+func (g *Groups) add(a *Arena, count int, from func(i int) int) error {
 	n := g.Len()
-	for _, group := range chosen {
-		g.Add(a.Window.Start, a.hashes[group], a.Key(int(group)))
+	for i := range count {
+		group := from(i)
+		g.Add(a.Window.Start, a.hashes[group], a.Key(group))
 	}
 	g.Grow()
-	for i, s := range g.States {
+	for st, s := range g.States {
 		if s == nil {
 			continue
 		}
-		for at, group := range chosen {
-			if err := s.MergeFrom(uint32(n+at), a.States[i], uint32(group)); err != nil {
+		for i := range count {
+			if err := s.MergeFrom(uint32(n+i), a.States[st], uint32(from(i))); err != nil {
 				return err
 			}
 		}
