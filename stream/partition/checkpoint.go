@@ -3,6 +3,7 @@ package partition
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -48,8 +49,8 @@ type viewCheckpoint struct {
 // beginCheckpoint lets a checkpoint be written beside the worker, which goes on,
 // unless one is under way in this partition or in as many others as may be.
 func (w *Worker) beginCheckpoint() error {
-	if w.writing != nil {
-		return nil
+	if w.writing != nil || w.broken != nil {
+		return w.broken
 	}
 	if !w.changed {
 		w.checkpointed = w.cfg.Now() // it is as good as new
@@ -63,9 +64,8 @@ func (w *Worker) beginCheckpoint() error {
 	c, err := w.seal()
 	if err != nil {
 		<-w.cfg.Checkpoints
-		return fmt.Errorf("checkpoint: %w", err)
+		return err
 	}
-	w.writing = c
 	go func() {
 		err := c.write(w)
 		<-w.cfg.Checkpoints
@@ -77,7 +77,7 @@ func (w *Worker) beginCheckpoint() error {
 // writeCheckpoint writes a checkpoint and waits for it; one that is under way
 // comes first.
 func (w *Worker) writeCheckpoint() error {
-	if err := w.awaitCheckpoint(); err != nil {
+	if err := errors.Join(w.broken, w.awaitCheckpoint()); err != nil {
 		return err
 	}
 	if !w.changed {
@@ -88,9 +88,8 @@ func (w *Worker) writeCheckpoint() error {
 	defer func() { <-w.cfg.Checkpoints }()
 	c, err := w.seal()
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return err
 	}
-	w.writing = c
 	return w.endCheckpoint(c.write(w))
 }
 
@@ -107,7 +106,7 @@ func (w *Worker) endCheckpoint(err error) error {
 	c := w.writing
 	w.writing = nil
 	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
+		return w.fail(err)
 	}
 	w.checkpointed, w.batchHint = c.began, c.hint
 	w.dedupKept = append(w.dedupKept, c.stored...)
@@ -124,7 +123,14 @@ func (w *Worker) endCheckpoint(err error) error {
 	return nil
 }
 
-// seal detaches what changed.
+// fail ends the worker at its next look, whoever waited for the checkpoint: what
+// was detached for it is gone, and one that came after it would lack it (L-2).
+func (w *Worker) fail(err error) error {
+	w.broken = fmt.Errorf("checkpoint: %w", err)
+	return w.broken
+}
+
+// seal detaches what changed, for the checkpoint that is under way from then on.
 func (w *Worker) seal() (*checkpoint, error) {
 	c := &checkpoint{began: w.cfg.Now(), side: w.side, seen: w.dedup.TakeFresh(), first: w.dedupNext, hint: w.batchHint}
 	w.dedupNext += uint64(c.seen.Chunks())
@@ -141,7 +147,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(v.program.NewGroups(nil))}
 		for _, a := range v.arenas {
 			if err := vc.changes.Take(a); err != nil {
-				return nil, err
+				return nil, w.fail(err)
 			}
 		}
 		c.views = append(c.views, vc)
@@ -152,6 +158,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 	w.verdictMu.Lock()
 	c.verdicts, w.sealedVerdicts, w.verdicts = w.verdicts, w.verdicts, map[id.Offset]types.Bitmap{}
 	w.verdictMu.Unlock()
+	w.writing = c
 	return c, nil
 }
 
@@ -253,6 +260,8 @@ func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
 // checkpointIfDue begins a checkpoint after enough rows.
 func (w *Worker) checkpointIfDue() error {
 	switch {
+	case w.broken != nil:
+		return w.broken
 	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows:
 		return w.writeCheckpoint()
 	case w.sinceRows >= w.cfg.CheckpointRows:

@@ -94,6 +94,7 @@ type Worker struct {
 
 	writing      *checkpoint // under way; nil if none
 	written      chan error  // its end
+	broken       error       // a checkpoint failed: there will be no other
 	checkpointed time.Time   // when the last one began
 	batchHint    int         // bytes that the next one may take
 
