@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tallydb/tallydb/sql/agg"
@@ -98,6 +99,31 @@ func TestFixturesOfVersion1(t *testing.T) {
 		if !bytes.Equal(fresh, old) {
 			t.Errorf("%s: the same rows give another state", f.name)
 		}
+	}
+}
+
+// States that nobody changes are merged from by several goroutines at a time; the
+// race detector watches.
+func TestMergeFromOnlyReadsItsSource(t *testing.T) {
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			b, want := f.state(t)
+			source := states(b, 1)
+			must(t, source.Merge(0, want))
+			var readers sync.WaitGroup
+			for range 2 {
+				readers.Go(func() {
+					s := states(b, 1)
+					if err := s.MergeFrom(0, source, 0); err != nil {
+						t.Error(err)
+					}
+					if !bytes.Equal(s.Append(nil, 0), want) {
+						t.Error("the copy has other bytes")
+					}
+				})
+			}
+			readers.Wait()
+		})
 	}
 }
 

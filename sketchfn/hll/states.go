@@ -201,20 +201,23 @@ func (s *States) densify(slot *slot) {
 
 // coupons returns the coupons of a group that is not dense, in no order.
 func (s *States) coupons(slot slot) []uint32 {
-	out := s.scratch[:0]
+	s.scratch = s.appendCoupons(s.scratch[:0], slot)
+	return s.scratch
+}
+
+func (s *States) appendCoupons(dst []uint32, slot slot) []uint32 {
 	switch slot.class {
 	case emptyClass, denseClass:
 	case singleClass:
-		out = append(out, slot.ref)
+		dst = append(dst, slot.ref)
 	default:
 		for _, c := range s.tables.Block(int(slot.class-tableClass), slot.ref) {
 			if c != 0 {
-				out = append(out, c)
+				dst = append(dst, c)
 			}
 		}
 	}
-	s.scratch = out
-	return out
+	return dst
 }
 
 // MergeFrom implements agg.States.
@@ -231,7 +234,8 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 		copy(s.tables.Block(int(to.class-tableClass), to.ref), o.tables.Block(int(from.class-tableClass), from.ref))
 		return nil
 	}
-	s.addCoupons(dst, o.coupons(from))
+	s.scratch = o.appendCoupons(s.scratch[:0], from)
+	s.addCoupons(dst, s.scratch)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package agg_test
 import (
 	"bytes"
 	"math"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -202,6 +203,32 @@ func TestL5MergeIsFoldOfConcatenation(t *testing.T) {
 				}
 				check(left, "MergeFrom")
 			})
+		})
+	}
+}
+
+// TestMergeFromOnlyReadsItsSource: states that nobody changes are merged from by
+// several goroutines at a time; the race detector watches.
+func TestMergeFromOnlyReadsItsSource(t *testing.T) {
+	for _, c := range calls {
+		rapid.Check(t, func(t *rapid.T) {
+			b := c.bind(t)
+			cols := make([]*types.Vector, len(b.ArgTypes))
+			for i, typ := range b.ArgTypes {
+				cols[i] = draw(t, typ, 5)
+			}
+			source := fold(t, b, cols, 0, 5)
+			var readers sync.WaitGroup
+			for range 2 {
+				readers.Go(func() {
+					s := b.State.New(agg.Config{})
+					s.Grow(1)
+					if err := s.MergeFrom(0, source, 0); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			readers.Wait()
 		})
 	}
 }

@@ -60,6 +60,7 @@ type States interface {
 	// index into rows; rows before it are folded, it and those after are not.
 	Update(groups []uint32, rows []int32, inputs []*types.Vector) error
 	// MergeFrom merges group src of other, which has the same spec, into group dst.
+	// It changes nothing of other, which several goroutines may read so at a time.
 	MergeFrom(dst uint32, other States, src uint32) error
 	// Append appends the portable, versioned form of a group's state. It is
 	// canonical: equal states give equal bytes.

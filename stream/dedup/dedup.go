@@ -203,18 +203,24 @@ func (f *Fresh) Chunks() int { return len(f.blocks) }
 // Bytes returns the size of all chunks together, about.
 func (f *Fresh) Bytes() int { return entryBytes * f.count }
 
-// AppendChunk appends the portable form of a chunk, and returns the latest expiry
-// in it, after which it can be deleted.
-func (f *Fresh) AppendChunk(dst []byte, number int) (chunk []byte, latest eventtime.Time) {
-	dst = append(dst, codecVersion)
+// AppendChunk appends the portable form of a chunk without what has expired, which
+// Load would leave out, and returns the latest expiry in it, after which it can be
+// deleted. ok is false, and nothing appended, if everything has expired.
+func (f *Fresh) AppendChunk(dst []byte, number int, now eventtime.Watermark) (chunk []byte, latest eventtime.Time, ok bool) {
 	latest = eventtime.Min
 	for _, e := range f.blocks[number] {
+		if now.Passed(e.expiry) {
+			continue
+		}
+		if !ok {
+			dst, ok = append(dst, codecVersion), true
+		}
 		dst = binary.LittleEndian.AppendUint64(dst, e.digest.Lo)
 		dst = binary.LittleEndian.AppendUint64(dst, e.digest.Hi)
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(e.expiry))
 		latest = max(latest, e.expiry)
 	}
-	return dst, latest
+	return dst, latest, ok
 }
 
 // Load adds the entries of a chunk. Chunks are loaded in the order they were

@@ -29,14 +29,14 @@ func TestL9SeenUntilExpiry(t *testing.T) {
 			case 0:
 				now = now.Advance(eventtime.Time(rapid.Int64Range(0, 1000).Draw(t, "watermark")))
 			case 1: // a restart from the chunks
-				chunks = append(chunks, take(table)...)
+				chunks = append(chunks, take(table, now)...)
 				table = New()
 				for _, c := range chunks {
 					if err := table.Load(c, now); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if len(take(table)) != 0 {
+				if len(take(table, eventtime.Watermark(eventtime.Min))) != 0 {
 					t.Fatal("what was loaded is not new")
 				}
 			default:
@@ -55,15 +55,30 @@ func TestL9SeenUntilExpiry(t *testing.T) {
 	})
 }
 
-func take(table *Table) [][]byte {
+func take(table *Table, now eventtime.Watermark) [][]byte {
 	var out [][]byte
 	fresh := table.TakeFresh()
 	for i := range fresh.Chunks() {
-		chunk, _ := fresh.AppendChunk(nil, i)
-		out = append(out, chunk)
+		if chunk, _, ok := fresh.AppendChunk(nil, i, now); ok {
+			out = append(out, chunk)
+		}
 	}
 	table.Recycle(fresh)
 	return out
+}
+
+// TestExpiredIDsAreNotStored: what the watermark has passed when a checkpoint is
+// written costs it nothing.
+func TestExpiredIDsAreNotStored(t *testing.T) {
+	table := New()
+	for i := range uint64(3 * freshBlock) {
+		table.Add(digest(i), eventtime.Time(i), eventtime.Watermark(eventtime.Min))
+	}
+	const live = 10
+	chunks := take(table, eventtime.Watermark(3*freshBlock-live))
+	if len(chunks) != 1 || len(chunks[0]) > 1+entryBytes*live {
+		t.Errorf("%d chunks for the %d ids that are alive", len(chunks), live)
+	}
 }
 
 // TestMemoryFollowsWhatIsLive: a table through which many ids pass, few of them

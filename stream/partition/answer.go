@@ -34,8 +34,8 @@ type FoldAnswer struct {
 	Groups         *state.Groups
 }
 
-// Fold answers for a view. Open windows are read at a batch boundary on the
-// worker's goroutine; closed ones from a snapshot taken at the same moment.
+// Fold answers for a view. Windows in memory are read at a batch boundary on the
+// worker's goroutine; others from a snapshot taken at the same moment.
 func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error) {
 	if w.Offline() {
 		return nil, ErrOffline
@@ -45,7 +45,7 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 		v        *view
 		snapshot *kv.Snapshot
 		err      error
-		inMemory map[eventtime.Time]bool
+		loaded   map[eventtime.Time]bool
 	)
 	callErr := w.callAt(ctx, req.Cut, req.Stop, func() {
 		if w.offline.Load() {
@@ -61,9 +61,16 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 			out.Degraded[start] = n
 		}
 		out.Groups = v.program.NewGroups(req.Needed)
-		inMemory = map[eventtime.Time]bool{}
+		req.WindowFrom, req.WindowTo = v.windowBounds(req.WindowFrom, req.WindowTo)
+		if v.inMemory(req.WindowFrom, req.WindowTo) {
+			if a := v.arenas[req.WindowFrom]; a != nil {
+				err = v.selector(req).AddArena(out.Groups, a)
+			}
+			return
+		}
+		loaded = map[eventtime.Time]bool{}
 		for start, a := range v.arenas {
-			inMemory[start] = true
+			loaded[start] = true
 			if start >= req.WindowFrom && start <= req.WindowTo && err == nil {
 				err = v.selector(req).AddArena(out.Groups, a)
 			}
@@ -73,13 +80,13 @@ func (w *Worker) Fold(ctx context.Context, req FoldRequest) (*FoldAnswer, error)
 	if callErr != nil {
 		return nil, callErr
 	}
-	if snapshot == nil {
-		return nil, err
+	if snapshot != nil {
+		if err == nil {
+			err = v.addStored(out.Groups, snapshot, req, loaded)
+		}
+		err = errors.Join(err, snapshot.Close())
 	}
-	if err == nil {
-		err = v.addStored(out.Groups, snapshot, req, inMemory)
-	}
-	if err = errors.Join(err, snapshot.Close()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -90,12 +97,12 @@ func (v *view) selector(req FoldRequest) *Selector {
 }
 
 // addStored adds the groups of windows that are not in memory.
-func (v *view) addStored(out *state.Groups, snapshot *kv.Snapshot, req FoldRequest, inMemory map[eventtime.Time]bool) error {
+func (v *view) addStored(out *state.Groups, snapshot *kv.Snapshot, req FoldRequest, loaded map[eventtime.Time]bool) error {
 	s := v.selector(req)
 	from, to := v.keys.WindowRange(req.WindowFrom, req.WindowTo)
 	return snapshot.Scan(from, to, func(key, chunk []byte) error {
 		start, err := v.keys.WindowOf(key)
-		if err != nil || inMemory[start] {
+		if err != nil || loaded[start] {
 			return err
 		}
 		return s.AddChunk(out, start, chunk)

@@ -24,15 +24,16 @@ import (
 // checkpoint is everything that changed since the one before it, as it was between
 // two records (L-2), detached from what the worker goes on to change.
 type checkpoint struct {
-	began    time.Time
-	admit    []byte
-	verdicts map[id.Offset]types.Bitmap
-	side     []sideEntry
-	seen     *dedup.Fresh
-	first    uint64 // number of the first chunk of seen ids
-	expired  []uint64
-	views    []viewCheckpoint
-	hint     int // bytes that the batch may take
+	began     time.Time
+	admit     []byte
+	verdicts  map[id.Offset]types.Bitmap
+	side      []sideEntry
+	seen      *dedup.Fresh
+	watermark eventtime.Watermark // by which seen ids expire
+	first     uint64              // number of the first chunk of seen ids
+	expired   []uint64
+	views     []viewCheckpoint
+	hint      int // bytes that the batch may take
 
 	stored   []dedupChunk // set by write
 	mu       sync.Mutex   // held while it is committed
@@ -132,7 +133,7 @@ func (w *Worker) fail(err error) error {
 
 // seal detaches what changed, for the checkpoint that is under way from then on.
 func (w *Worker) seal() (*checkpoint, error) {
-	c := &checkpoint{began: w.cfg.Now(), side: w.side, seen: w.dedup.TakeFresh(), first: w.dedupNext, hint: w.batchHint}
+	c := &checkpoint{began: w.cfg.Now(), side: w.side, seen: w.dedup.TakeFresh(), watermark: w.tracker.Current(), first: w.dedupNext, hint: w.batchHint}
 	w.dedupNext += uint64(c.seen.Chunks())
 	kept := w.dedupKept[:0]
 	for _, k := range w.dedupKept {
@@ -144,9 +145,9 @@ func (w *Worker) seal() (*checkpoint, error) {
 	}
 	w.dedupKept = kept
 	for _, v := range w.views {
-		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(v.program.NewGroups(nil))}
+		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(func() *state.Groups { return v.program.NewGroups(nil) })}
 		for _, a := range v.arenas {
-			if err := vc.changes.Take(a); err != nil {
+			if err := vc.changes.Take(a, v.closed(a.Window)); err != nil {
 				return nil, w.fail(err)
 			}
 		}
@@ -185,13 +186,16 @@ func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
 	var scratch []byte
 	for i := range c.seen.Chunks() {
 		number := c.first + uint64(i)
-		chunk, latest := c.seen.AppendChunk(append(scratch[:0], make([]byte, 8)...), i)
+		chunk, latest, ok := c.seen.AppendChunk(append(scratch[:0], make([]byte, 8)...), i, c.watermark)
+		scratch = chunk
+		if !ok {
+			continue
+		}
 		binary.LittleEndian.PutUint64(chunk, uint64(latest))
 		if err := batch.Set(w.keys.Dedup(number), chunk); err != nil {
 			return err
 		}
 		c.stored = append(c.stored, dedupChunk{number, int64(latest)})
-		scratch = chunk
 		runtime.Gosched()
 	}
 	for _, number := range c.expired {

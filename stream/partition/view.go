@@ -168,6 +168,25 @@ func (v *view) Groups() int64 {
 	return n
 }
 
+// windowBounds narrows bounds of windows' starts to the only one there is, if the
+// view has no windows.
+func (v *view) windowBounds(from, to eventtime.Time) (eventtime.Time, eventtime.Time) {
+	if v.program.Assigner().Window(0) == eventtime.Global {
+		return max(from, eventtime.Global.Start), min(to, eventtime.Global.Start)
+	}
+	return from, to
+}
+
+// inMemory reports whether the store has no groups, of windows that begin in
+// [from, to], that memory lacks. It says so of single windows only.
+func (v *view) inMemory(from, to eventtime.Time) bool {
+	if from != to || v.arenas[from] != nil {
+		return from == to
+	}
+	_, stored := v.stored[from]
+	return !stored && !v.closed(v.program.Assigner().FromStart(from))
+}
+
 // hasOpen reports whether there are groups in open windows.
 func (v *view) hasOpen() bool {
 	for _, a := range v.arenas {
@@ -305,6 +324,10 @@ func (w *Worker) backfill(ctx context.Context) error {
 			return err
 		}
 		if v.applied == v.join {
+			// What this watermark closed the other one may open again.
+			if err := w.awaitCheckpoint(); err != nil {
+				return err
+			}
 			if v.tracker, err = watermark.Decode(w.trackerConfig(), v.joinTracker); err != nil {
 				return err
 			}

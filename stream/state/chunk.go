@@ -31,33 +31,45 @@ func (g *Groups) appendChunk(dst []byte, from, to int) []byte {
 	return dst
 }
 
-// Changes holds chunks of arenas that changed, copied, so that they can be encoded
-// while the arenas go on.
+// Changes holds chunks of arenas that changed, so that they can be encoded while
+// the arenas go on: copies, or the arena itself if it will never change.
 type Changes struct {
-	groups *Groups
-	chunks []changedChunk
+	newGroups func() *Groups
+	copies    *Groups
+	chunks    []changedChunk
 }
 
 type changedChunk struct {
 	window   eventtime.Time // start
 	number   int
-	from, to int // groups
+	arena    *Arena // that never changes; nil: the groups are copied
+	from, to int    // groups of the arena or of the copies
 }
 
-// NewChanges returns no chunks. groups is empty and holds all states.
-func NewChanges(groups *Groups) *Changes { return &Changes{groups: groups} }
+// NewChanges returns no chunks. newGroups returns a set of no groups that holds all
+// states.
+func NewChanges(newGroups func() *Groups) *Changes {
+	return &Changes{newGroups: newGroups, copies: newGroups()}
+}
 
-// Take copies the chunks of an arena that changed since they were last taken.
-func (c *Changes) Take(a *Arena) error {
+// Take takes the chunks of an arena that changed since they were last taken. Until
+// they are encoded, a final arena does not change, though others may read it.
+func (c *Changes) Take(a *Arena, final bool) error {
 	for n := range (a.Groups() + ChunkGroups - 1) / ChunkGroups {
 		if !a.dirty.Has(n) {
 			continue
 		}
-		from := c.groups.Len()
-		if err := c.groups.addRange(a, n*ChunkGroups, min((n+1)*ChunkGroups, a.Groups())); err != nil {
-			return err
+		k := changedChunk{window: a.Window.Start, number: n, from: n * ChunkGroups, to: min((n+1)*ChunkGroups, a.Groups())}
+		if final {
+			k.arena = a
+		} else {
+			at := c.copies.Len()
+			if err := c.copies.addRange(a, k.from, k.to); err != nil {
+				return err
+			}
+			k.from, k.to = at, c.copies.Len()
 		}
-		c.chunks = append(c.chunks, changedChunk{a.Window.Start, n, from, c.groups.Len()})
+		c.chunks = append(c.chunks, k)
 	}
 	clear(a.dirty)
 	return nil
@@ -67,7 +79,15 @@ func (c *Changes) Take(a *Arena) error {
 // which is valid during the call only.
 func (c *Changes) Encode(scratch []byte, fn func(window eventtime.Time, number int, chunk []byte) error) ([]byte, error) {
 	for _, k := range c.chunks {
-		scratch = c.groups.appendChunk(scratch[:0], k.from, k.to)
+		groups, from, to := c.copies, k.from, k.to
+		if k.arena != nil {
+			// States are encoded in place, which is no mere reading of them.
+			groups, from, to = c.newGroups(), 0, k.to-k.from
+			if err := groups.addRange(k.arena, k.from, k.to); err != nil {
+				return scratch, err
+			}
+		}
+		scratch = groups.appendChunk(scratch[:0], from, to)
 		if err := fn(k.window, k.number, scratch); err != nil {
 			return scratch, err
 		}
