@@ -114,13 +114,13 @@ func describe(t *testing.T, w *partition.Worker, head id.Offset, views []*catalo
 	})
 	out := map[string]any{"applied": st.Applied, "watermark": st.Watermark, "idle": st.AllIdle, "sources": st.Sources, "counters": st.Counters}
 	for _, v := range views {
-		a, err := w.Fold(ctx, partition.FoldRequest{View: v.ID, Cut: head, WindowFrom: eventtime.Min, WindowTo: eventtime.Max})
+		folded, err := w.Fold(ctx, head, nil, partition.FoldRequest{View: v.ID, WindowFrom: eventtime.Min, WindowTo: eventtime.Max})
 		if err != nil {
 			t.Fatal(err)
 		}
 		out[v.Name+": counters"] = st.Views[v.ID].Counters
-		out[v.Name+": degraded"] = a.Degraded
-		out[v.Name+": states"] = portable(a)
+		out[v.Name+": degraded"] = folded[0].Degraded
+		out[v.Name+": states"] = portable(folded[0])
 	}
 	return out
 }

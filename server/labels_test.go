@@ -48,6 +48,55 @@ func TestL7DegradedWithoutALabelIsAWarning(t *testing.T) {
 	}
 }
 
+// TestL7DegradedWithoutRowsIsAWarning: rows that failed may be all that there was,
+// or what the filter asked for, so no row is there to say so.
+func TestL7DegradedWithoutRowsIsAWarning(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c,
+		"CREATE STREAM h (k text, v bigint, at timestamptz, WATERMARK FOR at AS at - INTERVAL '1 day') WITH (partitions = 2)",
+		"CREATE CONTINUOUS VIEW hv AS SELECT k, window_start, sum(1 / v) n FROM TUMBLE(h, at, INTERVAL '1 minute') GROUP BY k, window_start, window_end",
+		"CREATE CONTINUOUS VIEW ht WITH (max_groups = 1) AS SELECT k, count(*) n FROM h GROUP BY k",
+		"INSERT INTO h VALUES ('a', 0, '2026-01-01 00:00:30'), ('b', 1, '2026-01-01 00:01:30')")
+	const warning = `WARNING: result from "hv" is degraded: 1 rows failed`
+	for sql, want := range map[string]string{
+		"SELECT * FROM hv WHERE window_start = '2026-01-01 00:00'":                                warning,
+		"SELECT count(*) FROM hv WHERE k = 'a'":                                                   warning,
+		"SELECT k, n, _status FROM hv WHERE k = 'a'":                                              warning,
+		"SELECT k, n, _status FROM hv":                                                            warning,
+		"SELECT count(*) FROM hv WHERE window_start = '2026-01-01 00:01'":                         "",
+		"SELECT k, _status FROM hv WHERE window_start IN ('2026-01-01 00:01','2026-01-01 00:02')": "",
+		"SELECT count(*) FROM hv a, (SELECT count(*) FROM h) b":                                   warning, // a healthy relation comes last
+	} {
+		got := noticed(t, s, sql)
+		if len(got) != min(len(want), 1) || len(got) == 1 && !strings.HasPrefix(got[0], want) {
+			t.Errorf("%s: notices %q, want %q", sql, got, want)
+		}
+	}
+	got := noticed(t, s, "SELECT count(*) FROM hv, ht")
+	if len(got) != 2 {
+		t.Errorf("two degraded relations brought %q", got)
+	}
+	servertest.Expect(t, c, "SELECT count(*), _status FROM hv WHERE k = 'a'", "0|degraded")
+}
+
+// TestL7PartialIsAWarningWhateverComesAfterIt: a healthy relation of the same
+// statement does not take the warning about another away.
+func TestL7PartialIsAWarningWhateverComesAfterIt(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	servertest.Exec(t, s.Connect(),
+		"CREATE STREAM p (k int)", "CREATE STREAM q (k int)",
+		"CREATE CONTINUOUS VIEW pv AS SELECT k, count(*) n FROM p GROUP BY k",
+		"CREATE CONTINUOUS VIEW qv AS SELECT k, count(*) n FROM q GROUP BY k",
+		"INSERT INTO p VALUES (1)", "INSERT INTO q VALUES (1)", "ALTER STREAM p PARTITION 0 OFFLINE")
+	for _, sql := range []string{"SELECT sum(pv.n) FROM pv JOIN qv USING (k)", "SELECT sum(pv.n) FROM qv JOIN pv USING (k)"} {
+		got := noticed(t, s, "SET partial_results = 'warn'", sql)
+		if len(got) != 1 || !strings.HasPrefix(got[0], `WARNING: result from "pv" is partial`) {
+			t.Errorf("%s: notices %q", sql, got)
+		}
+	}
+}
+
 // TestL7OuterJoinsLabelTheRowsThatTheyExtend: a row without a partner is as
 // partial as the relation in which its partner may be.
 func TestL7OuterJoinsLabelTheRowsThatTheyExtend(t *testing.T) {

@@ -62,7 +62,8 @@ type Relation struct {
 	StalenessMillis          int64
 	// Shorter: a partition did not reach the statement's cut.
 	Shorter bool
-	// Degraded is how many rows of the result's windows failed in the view.
+	// Degraded is how many rows failed in the view, of the windows that the result
+	// reads, whether or not it has rows of them.
 	Degraded int64
 }
 
@@ -103,49 +104,77 @@ func (r *Result) Relations() []*Relation {
 	return slices.Clone(r.relations)
 }
 
-// Partial reports whether a relation's part is missing.
-func (r *Result) Partial() bool {
-	for _, rel := range r.Relations() {
-		if rel.Partial() {
-			return true
-		}
+// Quality says how good a result is, the worst of what applies to it.
+type Quality int
+
+// Qualities, from the best to the worst.
+const (
+	Good     Quality = iota
+	Stale            // shorter than the statement's cut
+	Degraded         // rows of its windows failed in the view
+	Partial          // an expected part is missing
+)
+
+func (r *Relation) quality() Quality {
+	switch {
+	case r.Partial():
+		return Partial
+	case r.Degraded > 0:
+		return Degraded
+	case r.Shorter:
+		return Stale
 	}
-	return false
+	return Good
 }
 
-// Verdict decides what a statement does with its result so far. labelled says
-// that a returned row says in an unmodified _status that it is partial, shown
-// that the result has that column. A warning comes before the rows; an error
-// replaces the end of the statement. What is stale or degraded and does not show
-// its status is a warning.
-func (r *Result) Verdict(s Settings, labelled, shown bool) (warning, failure *sqlerr.Error) {
+// Quality returns the worst of the relations.
+func (r *Result) Quality() Quality {
+	worst := Good
 	for _, rel := range r.Relations() {
-		if !shown && s.PartialResults != PartialLabel {
-			warning = qualityWarning(rel)
-		}
-		if rel.Partial() {
-			e := partialError(rel)
-			switch {
-			case s.PartialResults == PartialWarn:
-				warning = e
-			case s.PartialResults == PartialLabel || labelled:
-			default:
-				return nil, e
+		worst = max(worst, rel.quality())
+	}
+	return worst
+}
+
+// Said is what the rows that a statement returned so far say of themselves.
+type Said struct {
+	Shown bool    // the result has an unmodified _status
+	Worst Quality // that a row says in it
+	Ended bool    // there are no more rows
+}
+
+// Verdict decides what a statement does with its result so far, by its coverage
+// and what its rows say. Warnings come before the rows where those have no _status,
+// and at the end where no row says what is wrong with the relation that it should
+// have come from; a failure replaces the end of the statement.
+func (r *Result) Verdict(s Settings, said Said) (warnings []*sqlerr.Error, failure *sqlerr.Error) {
+	for _, rel := range r.Relations() {
+		e := partialError(rel)
+		switch {
+		case e == nil && s.PartialResults == PartialLabel:
+		case e == nil:
+			if w := qualityWarning(rel); w != nil && (!said.Shown || said.Ended && said.Worst < rel.quality()) {
+				warnings = append(warnings, w)
 			}
+		case s.PartialResults == PartialWarn:
+			warnings = append(warnings, e)
+		case s.PartialResults == PartialLabel || said.Worst == Partial:
+		default:
+			return nil, e
 		}
 		if s.MaxStaleness > 0 && rel.StalenessMillis > s.MaxStaleness.Milliseconds() {
 			e := sqlerr.New(sqlerr.StaleResult, "result from %q is %d ms behind, max_staleness is %d ms", rel.Name, rel.StalenessMillis, s.MaxStaleness.Milliseconds()).
 				WithHint("Retry, or raise max_staleness.")
 			switch {
 			case s.PartialResults == PartialWarn:
-				warning = e
-			case s.PartialResults == PartialLabel || labelled:
+				warnings = append(warnings, e)
+			case s.PartialResults == PartialLabel || said.Worst == Partial:
 			default:
-				return warning, e
+				return warnings, e
 			}
 		}
 	}
-	return warning, nil
+	return warnings, nil
 }
 
 // qualityWarning says of a relation that is all there what is wrong with it, nil
@@ -162,7 +191,11 @@ func qualityWarning(rel *Relation) *sqlerr.Error {
 	return nil
 }
 
+// partialError says what is missing from a relation, nil if nothing is.
 func partialError(rel *Relation) *sqlerr.Error {
+	if !rel.Partial() {
+		return nil
+	}
 	if len(rel.Missing) == 0 {
 		return sqlerr.New(sqlerr.PartialResult, "result from %q is partial: retention removed events before the view was created", rel.Name).
 			WithHint("Read windows that begin later, select _status to receive labelled rows, or SET partial_results = 'warn' or 'label'.")

@@ -23,8 +23,9 @@ type Transport interface {
 	Head(ctx context.Context, rel *catalog.Relation, p id.Partition) (id.Offset, error)
 	// StalenessMicros returns how long the oldest record at or above an offset has waited.
 	StalenessMicros(rel *catalog.Relation, p id.Partition, applied id.Offset, now int64) int64
-	// Fold returns a partition's groups.
-	Fold(ctx context.Context, t fragment.Target, req fragment.FoldRequest) (*fragment.Partial, error)
+	// Fold returns a partition's groups: of views at one moment that is not before
+	// the cut, or of one ad-hoc fold up to the cut.
+	Fold(ctx context.Context, t fragment.Target, reqs ...fragment.FoldRequest) ([]*fragment.Partial, error)
 	// Await waits until a partition has admitted its log up to the cut.
 	Await(ctx context.Context, t fragment.Target) (fragment.Reach, error)
 	// Scan reads admitted rows; batches are valid during the call of fn only.

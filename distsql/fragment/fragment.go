@@ -96,26 +96,38 @@ func reach(t Target, from, applied id.Offset, w eventtime.Watermark) Reach {
 	}
 }
 
-// Fold returns the groups of a view or of an ad-hoc fold.
-func (e *Executor) Fold(ctx context.Context, t Target, req FoldRequest) (*Partial, error) {
+// Fold returns the groups of views, all of one moment that is not before the cut, if
+// it was reached; or of one ad-hoc fold, of the log up to the cut.
+func (e *Executor) Fold(ctx context.Context, t Target, reqs ...FoldRequest) ([]*Partial, error) {
 	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
 	if err != nil {
 		return nil, err
 	}
-	if req.View == 0 {
-		return e.foldLog(ctx, w, t, req)
+	if len(reqs) == 1 && reqs[0].View == 0 {
+		p, err := e.foldLog(ctx, w, t, reqs[0])
+		return []*Partial{p}, err
 	}
-	a, err := w.Fold(ctx, partition.FoldRequest{
-		View: req.View, Cut: t.Cut, Stop: t.Stop, WindowFrom: req.WindowFrom, WindowTo: req.WindowTo,
-		Admit: admitKeys(req), Needed: req.NeededStates,
-	})
+	views := make([]partition.FoldRequest, len(reqs))
+	for i, req := range reqs {
+		views[i] = partition.FoldRequest{
+			View: req.View, WindowFrom: req.WindowFrom, WindowTo: req.WindowTo,
+			Admit: admitKeys(req), Needed: req.NeededStates,
+		}
+	}
+	answers, err := w.Fold(ctx, t.Cut, t.Stop, views...)
 	if err != nil {
 		return nil, err
 	}
-	return &Partial{
-		Reach: reach(t, a.Birth, a.Applied, a.Watermark), Identity: a.Identity, Birth: a.Birth,
-		Degraded: a.Degraded, Groups: a.Groups,
-	}, nil
+	out := make([]*Partial, len(answers))
+	for i, a := range answers {
+		at := t
+		at.Cut = max(t.Cut, a.Applied) // what came in meanwhile is in the groups
+		out[i] = &Partial{
+			Reach: reach(at, a.Birth, a.Applied, a.Watermark), Identity: a.Identity, Birth: a.Birth,
+			Degraded: a.Degraded, Groups: a.Groups,
+		}
+	}
+	return out, nil
 }
 
 // admitKeys turns a key filter into a choice of groups.

@@ -2,15 +2,14 @@ package gather
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"sync"
 
-	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
-	"github.com/tallydb/tallydb/sql/types"
 )
 
 // Flights lets statements that ask the same of a view at the same time share one
@@ -39,41 +38,39 @@ func (f *Flights) Shared() int64 {
 
 // flight is one answer for all that joined it.
 type flight struct {
-	after    *flight       // the one that it waits for; nil if it may start
-	done     chan struct{} // closed when the answer is there
-	batch    *types.Batch
-	coverage *envelope.Relation
-	err      error
+	after  *flight       // the one that it waits for; nil if it may start
+	done   chan struct{} // closed when the answer is there
+	answer *folded
+	err    error
 }
 
 // do returns the answer of a flight: run by this caller if it is the first, which
 // begins after the flight under way has ended, or by who was first.
-func (f *Flights) do(ctx context.Context, key string, run func() (*types.Batch, *envelope.Relation, error)) (*types.Batch, *envelope.Relation, error) {
+func (f *Flights) do(ctx context.Context, key string, run func() (*folded, error)) (answer *folded, err error) {
 	fl, first := f.join(key)
 	if !first {
 		select {
 		case <-fl.done:
 		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if fl.err != nil { // its runner may have been cancelled; this statement was not
 			return run()
 		}
-		return fl.batch, fl.coverage, nil
+		return fl.answer, nil
 	}
+	err = errors.New("it did not end")
+	defer func() { f.land(key, fl, answer, err) }() // also if it panics: others wait
 	if fl.after != nil {
 		select {
 		case <-fl.after.done:
 		case <-ctx.Done():
 			f.depart(key, fl)
-			f.land(key, fl, nil, nil, context.Cause(ctx))
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		f.depart(key, fl)
 	}
-	batch, coverage, err := run()
-	f.land(key, fl, batch, coverage, err)
-	return batch, coverage, err
+	return run()
 }
 
 // join returns the flight to wait for; first says that the caller runs it.
@@ -102,10 +99,10 @@ func (f *Flights) depart(key string, fl *flight) {
 }
 
 // land hands out the answer.
-func (f *Flights) land(key string, fl *flight, batch *types.Batch, coverage *envelope.Relation, err error) {
+func (f *Flights) land(key string, fl *flight, answer *folded, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fl.batch, fl.coverage, fl.err = batch, coverage, err
+	fl.answer, fl.err = answer, err
 	if f.running[key] == fl {
 		delete(f.running, key)
 	}

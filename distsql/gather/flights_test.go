@@ -10,7 +10,6 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
-	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
@@ -69,25 +68,25 @@ func TestFlightsJoinOnlyBeforeTheCut(t *testing.T) {
 	f := NewFlights()
 	began, finish := make(chan int), make(chan struct{})
 	runs := 0
-	ask := func() (*types.Batch, *envelope.Relation, error) {
-		return f.do(context.Background(), "k", func() (*types.Batch, *envelope.Relation, error) {
+	ask := func() (*folded, error) {
+		return f.do(context.Background(), "k", func() (*folded, error) {
 			runs++
 			n := runs
 			began <- n
 			<-finish
-			return &types.Batch{Rows: n}, nil, nil
+			return &folded{batch: &types.Batch{Rows: n}}, nil
 		})
 	}
 	answers := make(chan int, 5)
 	var group sync.WaitGroup
 	start := func() {
 		group.Go(func() {
-			b, _, err := ask()
+			a, err := ask()
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			answers <- b.Rows
+			answers <- a.batch.Rows
 		})
 	}
 	start()
@@ -120,18 +119,18 @@ func TestFlightsOutliveTheirRunner(t *testing.T) {
 	began, finish := make(chan struct{}), make(chan struct{})
 	failed := errors.New("cancelled")
 	var group sync.WaitGroup
-	run := func(err error) func() (*types.Batch, *envelope.Relation, error) {
-		return func() (*types.Batch, *envelope.Relation, error) {
+	run := func(err error) func() (*folded, error) {
+		return func() (*folded, error) {
 			if err != nil {
 				began <- struct{}{}
 				<-finish
-				return nil, nil, err
+				return nil, err
 			}
-			return &types.Batch{Rows: 1}, nil, nil
+			return &folded{batch: &types.Batch{Rows: 1}}, nil
 		}
 	}
 	group.Go(func() { // under way
-		_, _, err := f.do(context.Background(), "k", run(failed))
+		_, err := f.do(context.Background(), "k", run(failed))
 		if !errors.Is(err, failed) {
 			t.Error(err)
 		}
@@ -139,8 +138,8 @@ func TestFlightsOutliveTheirRunner(t *testing.T) {
 	<-began
 	next, _ := f.join("k") // the second, which fails too
 	group.Go(func() {
-		if b, _, err := f.do(context.Background(), "k", run(nil)); err != nil || b.Rows != 1 {
-			t.Errorf("joined a failing one: %v, %v", b, err)
+		if a, err := f.do(context.Background(), "k", run(nil)); err != nil || a.batch.Rows != 1 {
+			t.Errorf("joined a failing one: %v, %v", a, err)
 		}
 	})
 	for f.Shared() < 1 {
@@ -148,6 +147,20 @@ func TestFlightsOutliveTheirRunner(t *testing.T) {
 	}
 	finish <- struct{}{}
 	f.depart("k", next)
-	f.land("k", next, nil, nil, failed)
+	f.land("k", next, nil, failed)
 	group.Wait()
+}
+
+// TestFlightsOutliveAPanic: a bug that one statement is ended for does not make
+// those that ask the same wait for ever.
+func TestFlightsOutliveAPanic(t *testing.T) {
+	f := NewFlights()
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = f.do(context.Background(), "k", func() (*folded, error) { panic("a bug") })
+	}()
+	a, err := f.do(context.Background(), "k", func() (*folded, error) { return &folded{batch: &types.Batch{Rows: 1}}, nil })
+	if err != nil || a.batch.Rows != 1 {
+		t.Errorf("after a panic: %v, %v", a, err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/distsql/fragment"
@@ -16,47 +17,139 @@ import (
 	"github.com/tallydb/tallydb/stream/fold"
 )
 
-// fold runs a FoldScan: it returns the merged, finalised groups with the columns
+// folded is the answer to a FoldScan: the merged, finalised groups with the columns
 // that the scan yields, and their coverage.
-func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*types.Batch, *envelope.Relation, error) {
-	f := scan.Fold
-	partitions, err := physical.Partitions(f.Stream, scan.Partition, ec)
+type folded struct {
+	batch    *types.Batch
+	coverage *envelope.Relation
+}
+
+// folding is a FoldScan that is being answered.
+type folding struct {
+	scan       *plan.FoldScan
+	ec         *expr.Context
+	partitions []id.Partition // that it expects to hear from
+	req        fragment.FoldRequest
+	replies    []reply[*fragment.Partial]
+}
+
+func (s *Statement) newFolding(scan *plan.FoldScan, ec *expr.Context) (*folding, error) {
+	partitions, err := physical.Partitions(scan.Fold.Stream, scan.Partition, ec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	needed := physical.NeededStates(f, scan.Needed)
-	req := fragment.FoldRequest{
-		Fold: f, Context: ec, WindowFrom: eventtime.Min, WindowTo: eventtime.Max,
-		KeyFilter: scan.KeyFilter, NeededStates: needed, MaxGroups: s.maxGroups,
-	}
-	req.WindowFrom, req.WindowTo = physical.WindowBounds(scan, ec)
+	f := &folding{scan: scan, ec: ec, partitions: partitions, req: fragment.FoldRequest{
+		Fold: scan.Fold, Context: ec, KeyFilter: scan.KeyFilter,
+		NeededStates: physical.NeededStates(scan.Fold, scan.Needed), MaxGroups: s.maxGroups,
+	}}
+	f.req.WindowFrom, f.req.WindowTo = physical.WindowBounds(scan, ec)
 	if scan.View != nil {
-		req.View = scan.View.ID
+		f.req.View = scan.View.ID
 	}
-	replies, err := ask(ctx, s, f.Stream, partitions, func(ctx context.Context, t fragment.Target) (*fragment.Partial, error) {
-		return s.transport.Fold(ctx, t, req)
+	return f, nil
+}
+
+// fold answers a FoldScan.
+func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*folded, error) {
+	f, err := s.newFolding(scan, ec)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.askFolds(ctx, scan.Fold.Stream, f); err != nil {
+		return nil, err
+	}
+	return s.finishFold(f)
+}
+
+// foldTogether answers the scans of a stream's views that are to be of one moment,
+// which is the statement's cut from then on.
+func (s *Statement) foldTogether(ctx context.Context, stream *catalog.Relation, ec *expr.Context) error {
+	scans := s.together[stream.ID]
+	delete(s.together, stream.ID)
+	if len(scans) == 0 {
+		return nil
+	}
+	folds := make([]*folding, len(scans))
+	for i, scan := range scans {
+		var err error
+		if folds[i], err = s.newFolding(scan, ec); err != nil {
+			return err
+		}
+	}
+	if err := s.askFolds(ctx, stream, folds...); err != nil {
+		return err
+	}
+	for i, scan := range scans {
+		answer, err := s.finishFold(folds[i])
+		if err != nil {
+			return err
+		}
+		s.answers[scan] = answer
+	}
+	return nil
+}
+
+// askFolds asks each partition for its part in all folds of a stream that expect it.
+func (s *Statement) askFolds(ctx context.Context, stream *catalog.Relation, folds ...*folding) error {
+	asked := map[id.Partition][]*folding{}
+	var partitions []id.Partition
+	for _, f := range folds {
+		for _, p := range f.partitions {
+			if len(asked[p]) == 0 {
+				partitions = append(partitions, p)
+			}
+			asked[p] = append(asked[p], f)
+		}
+	}
+	replies, err := ask(ctx, s, stream, partitions, func(ctx context.Context, t fragment.Target) ([]*fragment.Partial, error) {
+		var reqs []fragment.FoldRequest
+		for _, f := range asked[t.Partition] {
+			reqs = append(reqs, f.req)
+		}
+		return s.transport.Fold(ctx, t, reqs...)
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	m := newMerger(s, scan, needed, s.newGate(f.Stream, scanName(scan), partitions, births(scan, replies)))
-	if scan.View != nil && scan.View.ContinuousView.MissedUntil != nil {
-		m.gate.coverage.Trimmed = req.WindowFrom < *scan.View.ContinuousView.MissedUntil
-	}
-	identity := fold.Identity(f)
 	for _, r := range replies {
+		for i, f := range asked[r.partition] {
+			one := reply[*fragment.Partial]{partition: r.partition, err: r.err}
+			if r.err == nil {
+				one.answer = r.answer[i]
+				if f.scan.View != nil {
+					s.reached(stream, r.partition, one.answer.Applied)
+				}
+			}
+			f.replies = append(f.replies, one)
+		}
+	}
+	return nil
+}
+
+// finishFold merges the replies.
+func (s *Statement) finishFold(f *folding) (*folded, error) {
+	scan := f.scan
+	m := newMerger(s, f, s.newGate(scan.Fold.Stream, scanName(scan), f.partitions, births(scan, f.replies)))
+	if scan.View != nil && scan.View.ContinuousView.MissedUntil != nil {
+		m.gate.coverage.Trimmed = f.req.WindowFrom < *scan.View.ContinuousView.MissedUntil
+	}
+	identity := fold.Identity(scan.Fold)
+	for _, r := range f.replies {
 		if r.err != nil {
 			m.gate.miss(r.partition, missingReason(r.err))
 			continue
 		}
 		if m.gate.admit(r.answer.Reach, r.answer.Identity, identity) {
 			if err := m.merge(r.answer); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 	}
 	batch, err := m.finish()
-	return batch, m.gate.coverage, err
+	if err != nil {
+		return nil, err
+	}
+	return &folded{batch, m.gate.coverage}, nil
 }
 
 func scanName(scan *plan.FoldScan) string {
@@ -91,9 +184,11 @@ type answer struct {
 // finish finalises the groups and puts the envelope on.
 func (m *merger) finish() (*types.Batch, error) {
 	m.gate.sort()
+	m.settle()
 	a := &answer{merger: m, window: m.windows()}
-	for _, w := range slices.Compact(slices.Sorted(slices.Values(a.window))) {
-		m.gate.coverage.Degraded += m.degraded[w]
+	var err error
+	if m.gate.coverage.Degraded, err = m.degradedRows(); err != nil {
+		return nil, err
 	}
 	layout := m.scan.Fold.Layout()
 	cols, err := a.dataColumns(&layout)
@@ -101,7 +196,6 @@ func (m *merger) finish() (*types.Batch, error) {
 		return nil, err
 	}
 	e := a.envelope()
-	m.gate.coverage.Shorter = m.gate.shorter && !e.allFinal()
 	out := &types.Batch{Rows: m.groups()}
 	for _, c := range m.scan.Columns {
 		v := cols[c]
@@ -114,6 +208,76 @@ func (m *merger) finish() (*types.Batch, error) {
 		out.Cols = append(out.Cols, v)
 	}
 	return out, nil
+}
+
+// settle says what a partition that did not reach the cut means for the result. If
+// all windows that the scan reads have closed, what is not applied yet cannot change
+// them: the result covers it. Otherwise a window that it may hold is missing from the
+// result, so that no row of it is complete.
+func (m *merger) settle() {
+	c := m.gate.coverage
+	if !m.windowsClosed() {
+		c.Shorter = m.gate.shorter
+		return
+	}
+	if !c.Partial() {
+		c.Covered, c.StalenessMillis = c.Expected, 0
+	}
+}
+
+// windowsClosed reports whether no window that the scan reads can change.
+func (m *merger) windowsClosed() bool {
+	f, to := m.scan.Fold, m.folding.req.WindowTo
+	return f.Window.Kind != plan.NoWindow && to != eventtime.Max && m.gate.watermark.Passed(to.Add(f.Window.Size).Add(m.lateness()))
+}
+
+// lateness is how long after its end a window takes events.
+func (m *merger) lateness() eventtime.Duration {
+	if m.scan.View == nil {
+		return 0
+	}
+	return m.scan.View.ContinuousView.AllowedLateness
+}
+
+// degradedRows counts the rows that failed in the windows that the scan reads,
+// whether or not it admits groups of them: what failed has no key to admit it by,
+// and may be all that there was.
+func (m *merger) degradedRows() (int64, error) {
+	l := m.scan.Fold.Layout()
+	var starts []eventtime.Time
+	windows := &types.Batch{Cols: make([]*types.Vector, len(l.Schema.Columns))}
+	if l.WindowStart >= 0 {
+		windows.Cols[l.WindowStart] = types.NewVector(l.Schema.Columns[l.WindowStart].Type, len(m.degraded))
+		windows.Cols[l.WindowEnd] = types.NewVector(l.Schema.Columns[l.WindowEnd].Type, len(m.degraded))
+	}
+	for start := range m.degraded {
+		starts = append(starts, start)
+		if l.WindowStart >= 0 {
+			windows.Cols[l.WindowStart].AppendInt(int64(start))
+			windows.Cols[l.WindowEnd].AppendInt(int64(start.Add(m.scan.Fold.Window.Size)))
+		}
+		windows.Rows++
+	}
+	sel, err := selectRows(m.ec, windowFilter(m.scan.KeyFilter, &l), windows)
+	n := int64(0)
+	for _, i := range sel {
+		n += m.degraded[starts[i]]
+	}
+	return n, err
+}
+
+// windowFilter returns the part of a key filter that is about windows only.
+func windowFilter(filter expr.Expr, l *plan.OutputLayout) expr.Expr {
+	var out []expr.Expr
+	for _, e := range plan.Conjuncts(filter) {
+		columns := plan.Columns(e)
+		delete(columns, l.WindowStart)
+		delete(columns, l.WindowEnd)
+		if len(columns) == 0 {
+			out = append(out, e)
+		}
+	}
+	return plan.And(out)
 }
 
 func nullColumn(t types.Type, n int) *types.Vector { return types.Repeat(types.NullOf(t), n) }
@@ -196,11 +360,7 @@ func (a *answer) aggColumns(l *plan.OutputLayout, i int, cols map[int]*types.Vec
 
 // envelope describes the envelope of the merged rows.
 func (a *answer) envelope() *rowEnvelope {
-	f := a.scan.Fold
-	lateness := eventtime.Duration(0)
-	if a.scan.View != nil {
-		lateness = a.scan.View.ContinuousView.AllowedLateness
-	}
+	f, lateness := a.scan.Fold, a.lateness()
 	end := func(row int) eventtime.Time { return a.window[row].Add(f.Window.Size) }
 	e := &rowEnvelope{
 		gate: a.gate, rows: a.groups(), windowed: f.Window.Kind != plan.NoWindow,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -15,28 +14,37 @@ var _ exec.Leaves = (*Statement)(nil)
 
 // OpenFold implements exec.Leaves.
 func (s *Statement) OpenFold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (exec.Source, error) {
-	var b *types.Batch
-	var coverage *envelope.Relation
-	var err error
-	if key, shared := s.flightKey(scan, ec); shared {
-		b, coverage, err = s.flights.do(ctx, key, func() (*types.Batch, *envelope.Relation, error) {
-			if err := s.repin(ctx, scan.Fold.Stream); err != nil {
-				return nil, nil, err
-			}
-			return s.fold(ctx, scan, ec)
-		})
-	} else {
-		b, coverage, err = s.fold(ctx, scan, ec)
-	}
+	answer, err := s.answer(ctx, scan, ec)
 	if err != nil {
 		return nil, err
 	}
-	s.result.Add(coverage)
-	return newSource(func(yield func(*types.Batch, error) bool) { yield(b, nil) }), nil
+	s.result.Add(answer.coverage)
+	return newSource(func(yield func(*types.Batch, error) bool) { yield(answer.batch, nil) }), nil
+}
+
+func (s *Statement) answer(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*folded, error) {
+	if err := s.foldTogether(ctx, scan.Fold.Stream, ec); err != nil {
+		return nil, err
+	}
+	if a := s.answers[scan]; a != nil {
+		return a, nil
+	}
+	if key, shared := s.flightKey(scan, ec); shared {
+		return s.flights.do(ctx, key, func() (*folded, error) {
+			if err := s.repin(ctx, scan.Fold.Stream); err != nil {
+				return nil, err
+			}
+			return s.fold(ctx, scan, ec)
+		})
+	}
+	return s.fold(ctx, scan, ec)
 }
 
 // OpenStream implements exec.Leaves.
 func (s *Statement) OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (exec.Source, error) {
+	if err := s.foldTogether(ctx, scan.Stream, ec); err != nil {
+		return nil, err
+	}
 	rows, err := s.stream(ctx, scan, ec)
 	if err != nil {
 		return nil, err

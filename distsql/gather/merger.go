@@ -17,8 +17,8 @@ import (
 // which is each of them where GROUP BY contains the routing key; the groups of
 // others are merged into those that are there, or copied.
 type merger struct {
-	s      *Statement
-	scan   *plan.FoldScan
+	s *Statement
+	*folding
 	gate   *gate
 	parts  []*state.Groups // the first holds what was copied
 	index  *state.Arena    // (window, key) → number of a group; holds no states
@@ -33,11 +33,11 @@ type merger struct {
 type place struct{ part, group uint32 }
 
 // newMerger returns a merger without partials.
-func newMerger(s *Statement, scan *plan.FoldScan, needed []bool, g *gate) *merger {
-	f := scan.Fold
-	copied := fold.NewGroups(f, needed)
+func newMerger(s *Statement, of *folding, g *gate) *merger {
+	f := of.scan.Fold
+	copied := fold.NewGroups(f, of.req.NeededStates)
 	m := &merger{
-		s: s, scan: scan, gate: g, parts: []*state.Groups{copied},
+		s: s, folding: of, gate: g, parts: []*state.Groups{copied},
 		index: state.NewArena(eventtime.Global, nil, agg.Config{}), degraded: map[eventtime.Time]int64{},
 	}
 	if f.Window.Kind == plan.NoWindow && len(f.Keys) == 0 { // a total exists before the first event

@@ -42,16 +42,6 @@ func (e *rowEnvelope) final(row int) bool {
 	return e.windowed && e.gate.watermark.Passed(e.closes(row))
 }
 
-// allFinal reports whether there are rows and nothing can change any of them.
-func (e *rowEnvelope) allFinal() bool {
-	for i := range e.rows {
-		if !e.final(i) {
-			return false
-		}
-	}
-	return e.rows > 0
-}
-
 // flags returns what qualifies a row.
 func (e *rowEnvelope) flags(row int) int64 {
 	var f int64
@@ -67,7 +57,7 @@ func (e *rowEnvelope) flags(row int) int64 {
 	if e.windowed && !e.final(row) {
 		f |= flagOpen
 	}
-	if e.gate.shorter && !e.final(row) {
+	if e.gate.coverage.Shorter {
 		f |= flagShorter
 	}
 	if e.degraded != nil && e.degraded(row) {
@@ -108,7 +98,7 @@ func (e *rowEnvelope) column(which int) *types.Vector {
 		e.errorColumn(v)
 	case plan.EnvStaleness:
 		for i := range e.rows {
-			if e.final(i) && !c.Partial() {
+			if e.final(i) && !c.Partial() && !c.Shorter {
 				v.AppendInt(0)
 			} else {
 				v.AppendInt(c.StalenessMillis)

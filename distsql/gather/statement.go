@@ -18,6 +18,7 @@ import (
 	"github.com/tallydb/tallydb/distsql/exchange"
 	"github.com/tallydb/tallydb/distsql/fragment"
 	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/partition"
@@ -40,6 +41,8 @@ type Statement struct {
 	maxGroups int64
 	views     func(id.Relation) []*catalog.Relation
 	flights   *Flights
+	together  map[id.Relation][]*plan.FoldScan // not answered yet
+	answers   map[*plan.FoldScan]*folded       // those that are
 
 	stop   chan struct{} // closed when fragments should no longer wait for the cut
 	timer  *time.Timer
@@ -60,6 +63,8 @@ type Config struct {
 	Flights *Flights
 	// Views returns the continuous views of a stream.
 	Views func(stream id.Relation) []*catalog.Relation
+	// Together are scans of views that are to be answered of one moment, by stream.
+	Together map[id.Relation][]*plan.FoldScan
 }
 
 // Begin starts a statement that reads these streams, whose heads become its cut.
@@ -70,8 +75,8 @@ func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*State
 	}
 	s := &Statement{
 		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, flights: cfg.Flights, stop: make(chan struct{}),
-		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(),
+		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
+		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(), answers: map[*plan.FoldScan]*folded{},
 	}
 	for _, rel := range streams {
 		if err := s.pin(ctx, rel); err != nil {
@@ -113,6 +118,14 @@ func (s *Statement) repin(ctx context.Context, rel *catalog.Relation) error {
 	delete(s.cuts, rel.ID)
 	s.mu.Unlock()
 	return s.pin(ctx, rel)
+}
+
+// reached makes what a view had applied when it was read the cut of its partition:
+// its rows are of that moment, and what is read after it has to be.
+func (s *Statement) reached(rel *catalog.Relation, p id.Partition, applied id.Offset) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cuts[rel.ID][p] = max(s.cuts[rel.ID][p], applied)
 }
 
 // target returns what a fragment on a partition has to reach.

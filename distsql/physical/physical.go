@@ -45,32 +45,57 @@ func NeededStates(f *plan.Fold, needed []bool) []bool {
 	return out
 }
 
-// Streams returns the streams that the leaves of a plan read, each once, and how
-// many leaves there are.
-func Streams(root plan.Node) (streams []*catalog.Relation, leaves int) {
-	var out []*catalog.Relation
-	seen := map[id.Relation]bool{}
+// Leaves are what a plan reads of streams.
+type Leaves struct {
+	Streams []*catalog.Relation // each once
+	Count   int                 // scans
+	// Together are the scans of views that have to be of one moment, by stream: where
+	// it is read more than once. Scans that run for each row of another input are
+	// not among them.
+	Together map[id.Relation][]*plan.FoldScan
+}
+
+// LeavesOf returns the leaves of a plan.
+func LeavesOf(root plan.Node) Leaves {
+	l := Leaves{Together: map[id.Relation][]*plan.FoldScan{}}
+	scans := map[id.Relation]int{}
+	seen := map[plan.Node]bool{} // what several read, such as a WITH query, runs once
 	add := func(r *catalog.Relation) {
-		leaves++
-		if !seen[r.ID] {
-			seen[r.ID] = true
-			out = append(out, r)
+		l.Count++
+		if scans[r.ID]++; scans[r.ID] == 1 {
+			l.Streams = append(l.Streams, r)
 		}
 	}
-	var walk func(plan.Node)
-	walk = func(n plan.Node) {
+	var walk func(n plan.Node, repeated bool)
+	walk = func(n plan.Node, repeated bool) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
 		switch x := n.(type) {
 		case *plan.FoldScan:
 			add(x.Fold.Stream)
+			if x.View != nil && !repeated {
+				l.Together[x.Fold.Stream.ID] = append(l.Together[x.Fold.Stream.ID], x)
+			}
 		case *plan.StreamScan:
 			add(x.Stream)
 		case *plan.SideScan:
 			add(x.Stream)
+		case *plan.Apply:
+			walk(x.Child, repeated)
+			walk(x.Subplan, repeated || len(x.Outer) > 0)
+			return
 		}
 		for _, c := range n.Children() {
-			walk(c)
+			walk(c, repeated)
 		}
 	}
-	walk(root)
-	return out, leaves
+	walk(root, false)
+	for stream, n := range scans {
+		if n == 1 {
+			delete(l.Together, stream)
+		}
+	}
+	return l
 }

@@ -77,16 +77,8 @@ func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *si
 	var buf []byte
 	rows := int64(0)
 	for {
-		b, err := r.rows.Next(ctx)
+		b, err := r.read(ctx, out)
 		if err != nil {
-			return err
-		}
-		if b != nil {
-			var labelled bool
-			b, labelled = r.label(b)
-			r.labelled = r.labelled || labelled
-		}
-		if err := r.judge(out); err != nil {
 			return err
 		}
 		if !begun {

@@ -187,16 +187,8 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	var rows []*types.Batch
 	n := int64(0)
 	for !x.WithNoData {
-		b, err := r.rows.Next(ctx)
+		b, err := r.read(ctx, out)
 		if err != nil {
-			return "", err
-		}
-		if b != nil {
-			var labelled bool
-			b, labelled = r.label(b)
-			r.labelled = r.labelled || labelled
-		}
-		if err := r.judge(out); err != nil {
 			return "", err
 		}
 		if b == nil {

@@ -24,8 +24,8 @@ type running struct {
 	settings  envelope.Settings
 	batch     *types.Batch // rows from next on are still to be sent
 	next      int
-	labelled  bool // a returned row says 'partial' in an envelope column
-	warned    bool
+	said      envelope.Said
+	warned    map[string]bool // warnings that the client got
 	done      bool
 }
 
@@ -54,15 +54,16 @@ func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.
 func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
 	ec := s.exprContext()
 	ec.Params = params
-	streamsRead, leaves := physical.Streams(q.Root)
+	leaves := physical.LeavesOf(q.Root)
 	settings := s.settings.meaning().envelope
 	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
+		Together: leaves.Together,
 	}
-	if leaves == 1 {
+	if leaves.Count == 1 {
 		cfg.Flights = s.engine.Flights
 	}
-	st, err := gather.Begin(ctx, cfg, streamsRead)
+	st, err := gather.Begin(ctx, cfg, leaves.Streams)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	strict := settings
 	strict.PartialResults = envelope.PartialError
 	env.BeforeWrite = func(context.Context) error {
-		if _, failure := st.Result().Verdict(strict, false, true); failure != nil {
+		if _, failure := st.Result().Verdict(strict, envelope.Said{Shown: true}); failure != nil {
 			return failure
 		}
 		return nil
@@ -92,7 +93,10 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		st.Close()
 		return nil, err
 	}
-	return &running{query: q, rows: rows, statement: st, settings: settings}, nil
+	return &running{
+		query: q, rows: rows, statement: st, settings: settings,
+		said: envelope.Said{Shown: q.StatusShown}, warned: map[string]bool{},
+	}, nil
 }
 
 // lockTables keeps other writers of tables away before a statement reads what it
@@ -142,45 +146,64 @@ func (r *running) send(ctx context.Context, out *sink, limit int) (more bool, er
 	}
 }
 
-// fill makes sure that there are rows to send; false at the end. The coverage is
-// judged before the first row and at the end, so that nothing partial leaves
-// unlabelled (L-7).
+// fill makes sure that there are rows to send; false at the end.
 func (r *running) fill(ctx context.Context, out *sink) (ok bool, err error) {
 	for r.batch == nil || r.next == r.batch.Rows {
-		if r.batch, err = r.rows.Next(ctx); err != nil {
+		r.next = 0
+		if r.batch, err = r.read(ctx, out); err != nil {
 			return false, err
 		}
-		r.next = 0
 		if r.batch == nil {
 			r.done = true
-			return false, r.judge(out)
-		}
-		var labelled bool
-		r.batch, labelled = r.label(r.batch)
-		r.labelled = r.labelled || labelled
-		if err := r.judge(out); err != nil {
-			return false, err
+			return false, nil
 		}
 	}
 	return true, nil
 }
 
+// read returns the next rows, nil at the end. The coverage is judged before the
+// rows and at the end, so that nothing partial leaves unlabelled (L-7).
+func (r *running) read(ctx context.Context, out *sink) (*types.Batch, error) {
+	b, err := r.rows.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		r.said.Ended = true
+	} else {
+		b = r.label(b)
+	}
+	return b, r.judge(out)
+}
+
+// statusOf is the status of rows of a quality, where that is not to be told from
+// the events behind them.
+var statusOf = map[envelope.Quality]string{
+	envelope.Partial: plan.StatusPartial, envelope.Degraded: plan.StatusDegraded, envelope.Stale: plan.StatusStale,
+}
+
 // label makes rows that no event stands behind, such as those an outer join
-// extended, as partial as the relation whose rows are missing from them, and
-// reports whether a row of the batch says that it is partial, in an output column
-// that is the unmodified _status. A NULL status of a complete result stays.
-func (r *running) label(b *types.Batch) (*types.Batch, bool) {
-	labelled := false
-	partial := r.statement.Result().Partial()
+// extended, as bad as the relation whose rows are missing from them, and notes what
+// the rows say in output columns that are the unmodified _status. A NULL status of
+// a result with which nothing is wrong stays.
+func (r *running) label(b *types.Batch) *types.Batch {
+	status, bad := statusOf[r.statement.Result().Quality()]
 	for _, c := range r.query.StatusColumns {
-		if partial && b.Cols[c].Nulls.Any() {
-			b = withColumn(b, c, partialWhereNull(b.Cols[c], b.Rows))
+		if bad && b.Cols[c].Nulls.Any() {
+			b = withColumn(b, c, whereNull(b.Cols[c], b.Rows, status))
 		}
 		for i := range b.Rows {
-			labelled = labelled || !b.Cols[c].IsNull(i) && string(b.Cols[c].Bytes(i)) == plan.StatusPartial
+			if b.Cols[c].IsNull(i) {
+				continue
+			}
+			for quality, s := range statusOf {
+				if s == string(b.Cols[c].Bytes(i)) {
+					r.said.Worst = max(r.said.Worst, quality)
+				}
+			}
 		}
 	}
-	return b, labelled
+	return b
 }
 
 func withColumn(b *types.Batch, column int, v *types.Vector) *types.Batch {
@@ -189,11 +212,11 @@ func withColumn(b *types.Batch, column int, v *types.Vector) *types.Batch {
 	return out
 }
 
-func partialWhereNull(v *types.Vector, rows int) *types.Vector {
+func whereNull(v *types.Vector, rows int, value string) *types.Vector {
 	out := types.NewVector(v.Type, rows)
 	for i := range rows {
 		if v.IsNull(i) {
-			out.AppendString(plan.StatusPartial)
+			out.AppendString(value)
 		} else {
 			out.AppendFrom(v, i)
 		}
@@ -203,13 +226,18 @@ func partialWhereNull(v *types.Vector, rows int) *types.Vector {
 
 // judge applies the fail-closed rules to the coverage known so far.
 func (r *running) judge(out *sink) error {
-	warning, failure := r.statement.Result().Verdict(r.settings, r.labelled, r.query.StatusShown)
+	warnings, failure := r.statement.Result().Verdict(r.settings, r.said)
 	if failure != nil {
 		return failure
 	}
-	if warning != nil && !r.warned {
-		r.warned = true
-		return out.writer.Notice("WARNING", warning)
+	for _, w := range warnings {
+		if r.warned[w.Message] {
+			continue
+		}
+		r.warned[w.Message] = true
+		if err := out.writer.Notice("WARNING", w); err != nil {
+			return err
+		}
 	}
 	return nil
 }
