@@ -127,6 +127,35 @@ func TestMergeFromOnlyReadsItsSource(t *testing.T) {
 	}
 }
 
+// TestL2FinaliseLeavesNoTrace: an owner finishes states that go on, so that reading
+// them must not change what they become.
+func TestL2FinaliseLeavesNoTrace(t *testing.T) {
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			b, state := f.state(t)
+			r := rand.New(rand.NewPCG(3, 3))
+			more := input(t, r, b, f.rows/2, f.distinct)
+			var ends [][]byte
+			for _, read := range []bool{false, true} {
+				s := states(b, 1)
+				must(t, s.Merge(0, state))
+				if read {
+					out := types.NewVector(b.Final.Type(), 1)
+					bounds := &agg.Bounds{Lo: types.NewVector(b.Final.Type(), 1), Hi: types.NewVector(b.Final.Type(), 1), Error: types.NewVector(types.Of(types.Float8), 1)}
+					must(t, b.Final.Finalise(s, 1, 0.95, out, bounds))
+				}
+				if f.rows > 0 {
+					update(t, s, 0, more...)
+				}
+				ends = append(ends, s.Append(nil, 0))
+			}
+			if !bytes.Equal(ends[0], ends[1]) {
+				t.Error("what was read goes on in another way")
+			}
+		})
+	}
+}
+
 // fuzzMerge merges any bytes into an empty group and into one that has values.
 // What is accepted is canonical, and what is refused leaves no trace.
 func fuzzMerge(f *testing.F, family string, cases ...contractCase) {

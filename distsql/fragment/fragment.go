@@ -42,6 +42,7 @@ type Partial struct {
 	Birth    id.Offset
 	Degraded map[eventtime.Time]int64 // rows that failed, by window start
 	Groups   *state.Groups
+	Finished *state.Finished // instead of Groups, if it was asked to finish
 }
 
 // FoldRequest asks for the groups of a fold.
@@ -52,7 +53,8 @@ type FoldRequest struct {
 	WindowFrom, WindowTo eventtime.Time // bounds of window starts, inclusive
 	KeyFilter            expr.Expr      // over the columns of Fold.Layout(); nil admits all
 	NeededStates         []bool
-	MaxGroups            int64 // of an ad-hoc fold, in this partition
+	Finish               *partition.Finish // asks for values instead of states, of a view
+	MaxGroups            int64             // of an ad-hoc fold, in this partition
 }
 
 // Executor runs fragments on the partitions of this node.
@@ -111,7 +113,7 @@ func (e *Executor) Fold(ctx context.Context, t Target, reqs ...FoldRequest) ([]*
 	for i, req := range reqs {
 		views[i] = partition.FoldRequest{
 			View: req.View, WindowFrom: req.WindowFrom, WindowTo: req.WindowTo,
-			Admit: admitKeys(req), Needed: req.NeededStates,
+			Choice: choiceOf(req), Needed: req.NeededStates, Finish: req.Finish,
 		}
 	}
 	answers, err := w.Fold(ctx, t.Cut, t.Stop, views...)
@@ -124,20 +126,22 @@ func (e *Executor) Fold(ctx context.Context, t Target, reqs ...FoldRequest) ([]*
 		at.Cut = max(t.Cut, a.Applied) // what came in meanwhile is in the groups
 		out[i] = &Partial{
 			Reach: reach(at, a.Birth, a.Applied, a.Watermark), Identity: a.Identity, Birth: a.Birth,
-			Degraded: a.Degraded, Groups: a.Groups,
+			Degraded: a.Degraded, Groups: a.Groups, Finished: a.Finished,
 		}
 	}
 	return out, nil
 }
 
-// admitKeys turns a key filter into a choice of groups.
-func admitKeys(req FoldRequest) func(*types.Batch) ([]int32, error) {
-	if req.KeyFilter == nil {
-		return nil
+// choiceOf turns a key filter into a choice of windows and groups.
+func choiceOf(req FoldRequest) partition.Choice {
+	windows, groups := req.Fold.SplitKeyFilter(req.KeyFilter)
+	by := func(filter expr.Expr) func(*types.Batch) ([]int32, error) {
+		if filter == nil {
+			return nil
+		}
+		return func(b *types.Batch) ([]int32, error) { return expr.FilterSel(req.Context, filter, b, nil) }
 	}
-	return func(keys *types.Batch) ([]int32, error) {
-		return expr.FilterSel(req.Context, req.KeyFilter, keys, nil)
-	}
+	return partition.Choice{Windows: by(windows), Groups: by(groups)}
 }
 
 // foldLog folds the retained log of a partition.
@@ -205,7 +209,7 @@ func (s *arenas) Groups() int64 {
 }
 
 func (s *arenas) selectInto(out *state.Groups, req FoldRequest) error {
-	sel := partition.NewSelector(req.Fold, s.program, admitKeys(req))
+	sel := partition.NewSelector(req.Fold, s.program, choiceOf(req))
 	for start, a := range s.byStart {
 		if start < req.WindowFrom || start > req.WindowTo {
 			continue

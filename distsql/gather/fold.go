@@ -15,6 +15,7 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
+	"github.com/tallydb/tallydb/stream/partition"
 )
 
 // folded is the answer to a FoldScan: the merged, finalised groups with the columns
@@ -45,6 +46,11 @@ func (s *Statement) newFolding(scan *plan.FoldScan, ec *expr.Context) (*folding,
 	f.req.WindowFrom, f.req.WindowTo = physical.WindowBounds(scan, ec)
 	if scan.View != nil {
 		f.req.View = scan.View.ID
+		l := scan.Layout()
+		states := slices.ContainsFunc(l.State, func(c int) bool { return c >= 0 && slices.Contains(scan.Columns, c) })
+		if scan.Fold.Partitioned() && !states {
+			f.req.Finish = &partition.Finish{Needed: scan.Needed, Confidence: s.settings.Confidence}
+		}
 	}
 	return f, nil
 }
@@ -258,26 +264,13 @@ func (m *merger) degradedRows() (int64, error) {
 		}
 		windows.Rows++
 	}
-	sel, err := selectRows(m.ec, windowFilter(m.scan.KeyFilter, &l), windows)
+	filter, _ := m.scan.Fold.SplitKeyFilter(m.scan.KeyFilter)
+	sel, err := selectRows(m.ec, filter, windows)
 	n := int64(0)
 	for _, i := range sel {
 		n += m.degraded[starts[i]]
 	}
 	return n, err
-}
-
-// windowFilter returns the part of a key filter that is about windows only.
-func windowFilter(filter expr.Expr, l *plan.OutputLayout) expr.Expr {
-	var out []expr.Expr
-	for _, e := range plan.Conjuncts(filter) {
-		columns := plan.Columns(e)
-		delete(columns, l.WindowStart)
-		delete(columns, l.WindowEnd)
-		if len(columns) == 0 {
-			out = append(out, e)
-		}
-	}
-	return plan.And(out)
 }
 
 func nullColumn(t types.Type, n int) *types.Vector { return types.Repeat(types.NullOf(t), n) }
@@ -300,9 +293,9 @@ func (a *answer) dataColumns(l *plan.OutputLayout) (map[int]*types.Vector, error
 		keys[i] = types.NewVector(k.Type(), n)
 		cols[l.Keys+i] = keys[i]
 	}
-	for _, p := range a.parts {
-		for g := range p.Len() {
-			rest := p.Keys.At(g)
+	for _, encoded := range a.keys() {
+		for g := range len(encoded.Offsets) - 1 {
+			rest := encoded.At(g)
 			for _, v := range keys {
 				var err error
 				if rest, err = types.ReadKey(rest, v); err != nil {
@@ -335,6 +328,14 @@ func (a *answer) aggColumns(l *plan.OutputLayout, i int, cols map[int]*types.Vec
 	for _, p := range a.parts {
 		if err := call.Final.Finalise(p.States[call.State], p.Len(), a.s.settings.Confidence, value, bounds); err != nil {
 			return err
+		}
+	}
+	for _, p := range a.finished {
+		value.AppendAll(p.Values[i])
+		if bounds != nil {
+			bounds.Lo.AppendAll(p.Bounds[i].Lo)
+			bounds.Hi.AppendAll(p.Bounds[i].Hi)
+			bounds.Error.AppendAll(p.Bounds[i].Error)
 		}
 	}
 	cols[l.Aggs+i] = value

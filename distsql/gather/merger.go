@@ -13,16 +13,19 @@ import (
 	"github.com/tallydb/tallydb/stream/state"
 )
 
-// merger merges partials. A partial whose groups are all new is kept as it is,
-// which is each of them where GROUP BY contains the routing key; the groups of
-// others are merged into those that are there, or copied.
+// merger merges partials. Those of a fold whose groups lie in one partition each
+// come finished, and are put side by side. Of others, a partial whose groups are all
+// new is kept as it is; the groups of the rest are merged into those that are there,
+// or copied.
 type merger struct {
 	s *Statement
 	*folding
-	gate   *gate
-	parts  []*state.Groups // the first holds what was copied
-	index  *state.Arena    // (window, key) → number of a group; holds no states
-	places []place         // by number of a group
+	gate  *gate
+	parts []*state.Groups // the first holds what was copied
+	// finished are parts that came so. Either these have groups or parts do.
+	finished []*state.Finished
+	index    *state.Arena // (window, key) → number of a group; holds no states
+	places   []place      // by number of a group
 	// degraded counts the rows that failed, by window start.
 	degraded map[eventtime.Time]int64
 	numbers  []uint32
@@ -64,6 +67,10 @@ func (m *merger) merge(p *fragment.Partial) error {
 	for start, n := range p.Degraded {
 		m.degraded[start] += n
 	}
+	if p.Finished != nil {
+		m.finished = append(m.finished, p.Finished)
+		return nil
+	}
 	in, before := p.Groups, len(m.places)
 	m.numbers = m.numbers[:0]
 	for i := range in.Len() {
@@ -98,13 +105,34 @@ func (m *merger) merge(p *fragment.Partial) error {
 }
 
 // groups returns the number of groups.
-func (m *merger) groups() int { return len(m.places) }
+func (m *merger) groups() int {
+	n := len(m.places)
+	for _, p := range m.finished {
+		n += p.Len()
+	}
+	return n
+}
+
+// keys returns the keys of the groups, in the order of the rows.
+func (m *merger) keys() []*state.ByteColumn {
+	var out []*state.ByteColumn
+	for _, p := range m.parts {
+		out = append(out, &p.Keys)
+	}
+	for _, p := range m.finished {
+		out = append(out, &p.Keys)
+	}
+	return out
+}
 
 // windows returns the window start of each group, in the order of the rows: part
 // by part.
 func (m *merger) windows() []eventtime.Time {
 	out := make([]eventtime.Time, 0, m.groups())
 	for _, p := range m.parts {
+		out = append(out, p.Windows...)
+	}
+	for _, p := range m.finished {
 		out = append(out, p.Windows...)
 	}
 	return out

@@ -207,6 +207,32 @@ func TestL5MergeIsFoldOfConcatenation(t *testing.T) {
 	}
 }
 
+// TestL2FinaliseLeavesNoTrace: an owner finishes states that go on, so that reading
+// them must not change what they become.
+func TestL2FinaliseLeavesNoTrace(t *testing.T) {
+	for _, c := range calls {
+		rapid.Check(t, func(t *rapid.T) {
+			b := c.bind(t)
+			cols := make([]*types.Vector, len(b.ArgTypes))
+			for i, typ := range b.ArgTypes {
+				cols[i] = draw(t, typ, 10)
+			}
+			plain, read := fold(t, b, cols, 0, 5), fold(t, b, cols, 0, 5)
+			value(t, b, read)
+			for i := 5; i < 10; i++ {
+				for _, s := range []agg.States{plain, read} {
+					if err := s.Update([]uint32{0}, []int32{int32(i)}, cols); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if !bytes.Equal(plain.Append(nil, 0), read.Append(nil, 0)) {
+				t.Fatalf("%s: what was read goes on in another way", c.name)
+			}
+		})
+	}
+}
+
 // TestMergeFromOnlyReadsItsSource: states that nobody changes are merged from by
 // several goroutines at a time; the race detector watches.
 func TestMergeFromOnlyReadsItsSource(t *testing.T) {

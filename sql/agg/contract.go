@@ -82,7 +82,8 @@ type Finaliser interface {
 	// Kind says what the error is.
 	Kind() ErrorKind
 	// Finalise appends the value of each group in [0, n) to out. For approximate
-	// aggregates bounds is not nil and gets one row per group.
+	// aggregates bounds is not nil and gets one row per group. The states go on as
+	// if it had not been called.
 	Finalise(states States, n int, confidence float64, out *types.Vector, bounds *Bounds) error
 	// String is canonical text for EXPLAIN: "quantile 0.99".
 	String() string

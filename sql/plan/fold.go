@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -57,6 +58,43 @@ type FoldState struct {
 	Spec   agg.StateSpec
 	Inputs []expr.Expr
 	Filter expr.Expr // FILTER (WHERE …); nil admits all
+}
+
+// Partitioned reports whether every group lies in one partition: GROUP BY contains
+// the columns of the stream's partition key, and partitions were never changed.
+func (f *Fold) Partitioned() bool {
+	key := f.Stream.Stream.Options.PartitionKey
+	if len(key) == 0 || len(f.Stream.Stream.Epochs) > 1 {
+		return false
+	}
+	for _, column := range key {
+		if !slices.ContainsFunc(f.Keys, func(k expr.Expr) bool { c, ok := ColumnIndex(k); return ok && c == column }) {
+			return false
+		}
+	}
+	return true
+}
+
+// SplitKeyFilter splits a filter over the columns of Layout() up to the keys into
+// what reads windows only and the rest; nil admits all.
+func (f *Fold) SplitKeyFilter(filter expr.Expr) (windows, rest expr.Expr) {
+	first := 0
+	if f.Window.Kind != NoWindow {
+		first = 2 // start and end
+	}
+	var ofWindows, others []expr.Expr
+	for _, e := range Conjuncts(filter) {
+		keys := false
+		for c := range Columns(e) {
+			keys = keys || c >= first
+		}
+		if keys || !pure(e) {
+			others = append(others, e)
+		} else {
+			ofWindows = append(ofWindows, e)
+		}
+	}
+	return And(ofWindows), And(others)
 }
 
 // Fingerprint identifies what the fold computes: equal fingerprints mean states

@@ -6,7 +6,7 @@ import (
 	"maps"
 
 	"github.com/tallydb/tallydb/catalog/id"
-	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/state"
@@ -17,11 +17,18 @@ type FoldRequest struct {
 	View id.Relation
 	// Windows bounds the starts of windows, inclusive.
 	WindowFrom, WindowTo eventtime.Time
-	// Admit, if set, chooses groups by their keys: it gets a batch of the columns
-	// of Fold.Layout() up to the keys and returns the rows to keep.
-	Admit func(keys *types.Batch) ([]int32, error)
+	Choice
 	// Needed says which states travel, by number; others are empty.
 	Needed []bool
+	// Finish, if set, asks for values instead of states.
+	Finish *Finish
+}
+
+// Finish asks for the values of aggregates. Only of a fold whose groups lie in one
+// partition each are they the values of the whole.
+type Finish struct {
+	Needed     []bool // by number of the aggregate; nil: all
+	Confidence float64
 }
 
 // FoldAnswer is a partition's part of a view, at one batch boundary.
@@ -30,7 +37,8 @@ type FoldAnswer struct {
 	Birth, Applied id.Offset // the coverage is [Birth, Applied)
 	Watermark      eventtime.Watermark
 	Degraded       map[eventtime.Time]int64 // rows that failed, by window
-	Groups         *state.Groups
+	Groups         *state.Groups            // nil if it was asked to finish
+	Finished       *state.Finished          // nil if not
 }
 
 // Fold answers for views, all as they are at one batch boundary: once the log is
@@ -76,7 +84,9 @@ func (w *Worker) Fold(ctx context.Context, cut id.Offset, stop <-chan struct{}, 
 	}
 	out := make([]*FoldAnswer, len(reqs))
 	for i, f := range folding {
-		out[i] = f.answer
+		if out[i], err = f.end(); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -104,10 +114,12 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 			Degraded: maps.Clone(v.degraded), Groups: v.program.NewGroups(req.Needed),
 		},
 	}
-	add := func(a *state.Arena) error { return v.selector(req).AddArena(f.answer.Groups, a) }
+	if req.Finish != nil {
+		f.answer.Finished = state.NewFinished(v.finals(req.Finish))
+	}
 	if f.whole {
 		if a := v.arenas[req.WindowFrom]; a != nil {
-			return f, add(a)
+			return f, f.add(a)
 		}
 		return f, nil
 	}
@@ -116,15 +128,74 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 		if start < req.WindowFrom || start > req.WindowTo {
 			continue
 		}
-		if err := add(a); err != nil {
+		if err := f.add(a); err != nil {
 			return nil, err
 		}
 	}
 	return f, nil
 }
 
+// finishGroups is how many groups of a window are finished on the worker's
+// goroutine. More are copied, which takes less of its time.
+const finishGroups = 4096
+
+// add adds the groups of a window in memory. Those of a closed one may be read by a
+// checkpoint meanwhile, so only an open one is finished where it is.
+func (f *folding) add(a *state.Arena) error {
+	s := f.view.selector(f.req)
+	if f.req.Finish == nil || a.Groups() > finishGroups || f.view.closed(a.Window) {
+		return s.AddArena(f.answer.Groups, a)
+	}
+	chosen, all, err := s.choose(a)
+	switch {
+	case err != nil:
+		return err
+	case !all:
+		return f.answer.Groups.AddChosen(a, chosen)
+	}
+	f.answer.Finished.AddArena(a)
+	return f.finish(a.States, a.Groups())
+}
+
+// finish appends the values of n groups.
+func (f *folding) finish(states []agg.States, n int) error {
+	to := f.answer.Finished
+	for i, value := range to.Values {
+		if value == nil {
+			continue
+		}
+		a := &f.view.fold.Aggs[i]
+		if err := a.Final.Finalise(states[a.State], n, f.req.Finish.Confidence, value, to.Bounds[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end finishes the groups that were copied.
+func (f *folding) end() (*FoldAnswer, error) {
+	if f.req.Finish == nil {
+		return f.answer, nil
+	}
+	groups := f.answer.Groups
+	f.answer.Groups = nil
+	f.answer.Finished.AddGroups(groups)
+	return f.answer, f.finish(groups.States, groups.Len())
+}
+
+// finals returns how to finish what is needed.
+func (v *view) finals(r *Finish) []agg.Finaliser {
+	out := make([]agg.Finaliser, len(v.fold.Aggs))
+	for i, a := range v.fold.Aggs {
+		if r.Needed == nil || r.Needed[i] {
+			out[i] = a.Final
+		}
+	}
+	return out
+}
+
 func (v *view) selector(req FoldRequest) *Selector {
-	return NewSelector(v.fold, v.program, req.Admit)
+	return NewSelector(v.fold, v.program, req.Choice)
 }
 
 // addStored adds the groups of windows that were not in memory.
