@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/server/pgwire"
@@ -244,6 +245,7 @@ func (l *copyLoad) run(ctx context.Context, reader *copyfmt.Reader, source *pgwi
 			if err := l.store(ctx); err != nil {
 				return err
 			}
+			runtime.Gosched() // readers and workers that wait for a processor come first
 		}
 	}
 	if err := reader.Finish(l.batch); err != nil {

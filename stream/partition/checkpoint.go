@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -33,7 +33,10 @@ type checkpoint struct {
 	first     uint64              // number of the first chunk of seen ids
 	expired   []uint64
 	views     []viewCheckpoint
-	hint      int // bytes that the batch may take
+	hint      int         // bytes that the batch may take
+	rests     time.Time   // until then it rests between pieces; zero: never
+	worked    time.Time   // since its last rest
+	hurry     atomic.Bool // somebody waits for it
 
 	stored   []dedupChunk // set by write
 	mu       sync.Mutex   // held while it is committed
@@ -67,6 +70,9 @@ func (w *Worker) beginCheckpoint() error {
 		<-w.cfg.Checkpoints
 		return err
 	}
+	share := w.cfg.CheckpointEvery / time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
+	c.worked = time.Now()
+	c.rests = c.worked.Add(share)
 	go func() {
 		err := c.write(w)
 		<-w.cfg.Checkpoints
@@ -99,7 +105,27 @@ func (w *Worker) awaitCheckpoint() error {
 	if w.writing == nil {
 		return nil
 	}
+	w.writing.hurry.Store(true)
 	return w.endCheckpoint(<-w.written)
+}
+
+// A checkpoint that is written beside its worker works for about pieceWork and then
+// rests for pieceRest, so that it takes a part of a core for longer and not a core
+// for long: events and readers that came in together with it would feel that. Past
+// its share of the interval, or when somebody waits for it, it rests no more.
+const (
+	pieceWork = time.Millisecond
+	pieceRest = 3 * time.Millisecond
+)
+
+// rest is called between pieces.
+func (c *checkpoint) rest() {
+	now := time.Now()
+	if c.hurry.Load() || now.After(c.rests) || now.Sub(c.worked) < pieceWork {
+		return
+	}
+	time.Sleep(pieceRest)
+	c.worked = time.Now()
 }
 
 // endCheckpoint takes note that the checkpoint under way was written.
@@ -196,7 +222,7 @@ func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
 			return err
 		}
 		c.stored = append(c.stored, dedupChunk{number, int64(latest)})
-		runtime.Gosched()
+		c.rest()
 	}
 	for _, number := range c.expired {
 		if err := batch.Delete(w.keys.Dedup(number)); err != nil {
@@ -218,7 +244,7 @@ func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
 	for _, v := range c.views {
 		var err error
 		scratch, err = v.changes.Encode(scratch, func(start eventtime.Time, n int, chunk []byte) error {
-			runtime.Gosched() // a checkpoint is never urgent; events and readers are
+			c.rest()
 			return batch.Set(v.keys.Chunk(start, n), chunk)
 		})
 		if err != nil {
