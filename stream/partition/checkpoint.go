@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -33,10 +32,12 @@ type checkpoint struct {
 	first     uint64              // number of the first chunk of seen ids
 	expired   []uint64
 	views     []viewCheckpoint
-	hint      int         // bytes that the batch may take
-	rests     time.Time   // until then it rests between pieces; zero: never
-	worked    time.Time   // since its last rest
-	hurry     atomic.Bool // somebody waits for it
+	hint      int // bytes that the batch may take
+
+	now    func() time.Time // nil: it does not rest
+	rests  time.Time        // until then it rests between pieces
+	worked time.Time        // since its last rest
+	hurry  chan struct{}    // closed when somebody waits for it
 
 	stored   []dedupChunk // set by write
 	mu       sync.Mutex   // held while it is committed
@@ -71,8 +72,7 @@ func (w *Worker) beginCheckpoint() error {
 		return err
 	}
 	share := w.cfg.CheckpointEvery / time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
-	c.worked = time.Now()
-	c.rests = c.worked.Add(share)
+	c.now, c.worked, c.rests, c.hurry = w.cfg.Now, c.began, c.began.Add(share), make(chan struct{})
 	go func() {
 		err := c.write(w)
 		<-w.cfg.Checkpoints
@@ -105,7 +105,7 @@ func (w *Worker) awaitCheckpoint() error {
 	if w.writing == nil {
 		return nil
 	}
-	w.writing.hurry.Store(true)
+	close(w.writing.hurry)
 	return w.endCheckpoint(<-w.written)
 }
 
@@ -120,12 +120,18 @@ const (
 
 // rest is called between pieces.
 func (c *checkpoint) rest() {
-	now := time.Now()
-	if c.hurry.Load() || now.After(c.rests) || now.Sub(c.worked) < pieceWork {
+	if c.now == nil {
 		return
 	}
-	time.Sleep(pieceRest)
-	c.worked = time.Now()
+	if now := c.now(); now.After(c.rests) || now.Sub(c.worked) < pieceWork {
+		return
+	}
+	select {
+	case <-time.After(pieceRest):
+		c.worked = c.now()
+	case <-c.hurry:
+		c.now = nil
+	}
 }
 
 // endCheckpoint takes note that the checkpoint under way was written.
