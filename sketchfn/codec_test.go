@@ -55,6 +55,11 @@ var fixtures = []fixture{
 	{"sample-priority", contractCase{"priority_sample", types.Numeric, []float64{8}, []types.OID{types.Float8, types.Int8}}, 500, 100},
 	{"histogram-empty", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 0, 1},
 	{"histogram", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 500, 100},
+	{"fd-empty", contractCase{"fd_agg", types.Float8Array, nil, nil}, 0, 1},
+	{"fd-rows", contractCase{"fd_agg", types.Float8Array, nil, nil}, 30, 50},
+	{"fd", contractCase{"fd_agg", types.Float8Array, []float64{3}, nil}, 500, 50},
+	{"projection-empty", contractCase{"projection_agg", types.Float8Array, nil, []types.OID{types.Int8}}, 0, 1},
+	{"projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}}, 500, 50},
 	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
 	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
@@ -257,6 +262,14 @@ func FuzzHistogram(f *testing.F) {
 
 func FuzzMinHash(f *testing.F) {
 	fuzzMerge(f, "minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil})
+}
+
+func FuzzFrequentDirections(f *testing.F) {
+	fuzzMerge(f, "fd", contractCase{"fd_agg", types.Float8Array, nil, nil}, contractCase{"fd_agg", types.Float8Array, []float64{3}, nil})
+}
+
+func FuzzProjection(f *testing.F) {
+	fuzzMerge(f, "projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}})
 }
 
 func FuzzKLL(f *testing.F) {

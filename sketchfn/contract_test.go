@@ -76,6 +76,8 @@ func column(t testing.TB, r *rand.Rand, typ types.Type, n, distinct int) *types.
 			text = fmt.Sprintf("%d days", x)
 		case types.JSONB:
 			text = fmt.Sprintf(`{"a": %d}`, x)
+		case types.Float8Array:
+			text = fmt.Sprintf("{%d,%v,%v,1,%d}", x, r.NormFloat64(), r.ExpFloat64(), r.IntN(3))
 		case types.TextArray:
 			text = fmt.Sprintf(`{a,%d}`, x)
 		}
@@ -174,6 +176,9 @@ var contractCases = []contractCase{
 	{"sample_agg", types.Text, []float64{20}, []types.OID{types.Int8}},
 	{"priority_sample", types.Numeric, []float64{20}, []types.OID{types.Float8, types.Int8}},
 	{"histogram", types.Float8, []float64{-10, 10, 7}, nil},
+	{"fd_agg", types.Float8Array, []float64{3}, nil},
+	{"fd_agg", types.Float8Array, nil, nil},
+	{"projection_agg", types.Float8Array, []float64{70}, []types.OID{types.Text}},
 	{"dd_quantile", types.Float8, []float64{0.9}, nil},
 	{"dd_agg", types.Float8, []float64{0.05}, nil},
 	{"gk_quantile", types.Float8, []float64{0.9}, nil},
@@ -406,6 +411,10 @@ func TestParametersAndTypes(t *testing.T) {
 		{"approx_rank", types.Text, []float64{1}, sqlerr.UndefinedFunction},
 		{"approx_quantiles", types.Float8, []float64{0.5}, sqlerr.UndefinedFunction},
 		{"frequent_agg", types.Text, []float64{7}, sqlerr.InvalidParameterValue},
+		{"fd_agg", types.Float8, nil, sqlerr.UndefinedFunction},
+		{"fd_agg", types.TextArray, nil, sqlerr.UndefinedFunction},
+		{"fd_agg", types.Float8Array, []float64{1}, sqlerr.InvalidParameterValue},
+		{"projection_agg", types.Float8Array, nil, sqlerr.UndefinedFunction},
 	} {
 		_, err := bindCall(c.name, types.Of(c.typ), nil, c.params...)
 		var e *sqlerr.Error

@@ -70,8 +70,8 @@ func TestMemoryIsWhatIsHeld(t *testing.T) {
 func TestUpdateDoesNotAllocatePerRow(t *testing.T) {
 	for _, c := range contractCases {
 		switch c.typ {
-		case types.Numeric, types.Interval, types.JSONB, types.TextArray:
-			continue // whose key encoding allocates
+		case types.Numeric, types.Interval, types.JSONB, types.TextArray, types.Float8Array:
+			continue // whose key encoding allocates, or whose rows are compacted
 		}
 		if len(c.more) > 0 {
 			continue

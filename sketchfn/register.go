@@ -10,6 +10,7 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/histogram"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/matrix"
 	"github.com/tallydb/tallydb/sketchfn/minhash"
 	"github.com/tallydb/tallydb/sketchfn/ranked"
 	"github.com/tallydb/tallydb/sketchfn/req"
@@ -43,4 +44,5 @@ func Register(r *agg.Registry) {
 	gk.Register(r, fs)
 	req.Register(r, fs)
 	tdigest.Register(r, fs)
+	matrix.Register(r, fs)
 }
