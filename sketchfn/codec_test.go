@@ -60,6 +60,9 @@ var fixtures = []fixture{
 	{"fd", contractCase{"fd_agg", types.Float8Array, []float64{3}, nil}, 500, 50},
 	{"projection-empty", contractCase{"projection_agg", types.Float8Array, nil, []types.OID{types.Int8}}, 0, 1},
 	{"projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}}, 500, 50},
+	{"graph-empty", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, 0, 1},
+	{"graph-edges", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text, types.Int8}}, 500, 30},
+	{"graph", contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}}, 500, 8},
 	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
 	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
@@ -177,7 +180,11 @@ func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 	for i, c := range cases {
 		bounds[i] = c.bind(f)
 		s := states(bounds[i], 1)
-		update(f, s, 0, input(f, rand.New(rand.NewPCG(2, 2)), bounds[i], 300, 100)...)
+		distinct := 100
+		if family == "graph" {
+			distinct = 8
+		}
+		update(f, s, 0, input(f, rand.New(rand.NewPCG(2, 2)), bounds[i], 300, distinct)...)
 		some[i] = s.Append(nil, 0)
 	}
 	f.Fuzz(func(t *testing.T, state []byte, which uint8) {
@@ -270,6 +277,10 @@ func FuzzFrequentDirections(f *testing.F) {
 
 func FuzzProjection(f *testing.F) {
 	fuzzMerge(f, "projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}})
+}
+
+func FuzzGraph(f *testing.F) {
+	fuzzMerge(f, "graph", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}})
 }
 
 func FuzzKLL(f *testing.F) {

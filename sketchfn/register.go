@@ -7,6 +7,7 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/ddsketch"
 	"github.com/tallydb/tallydb/sketchfn/decay"
 	"github.com/tallydb/tallydb/sketchfn/gk"
+	"github.com/tallydb/tallydb/sketchfn/graph"
 	"github.com/tallydb/tallydb/sketchfn/histogram"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
@@ -45,4 +46,5 @@ func Register(r *agg.Registry) {
 	req.Register(r, fs)
 	tdigest.Register(r, fs)
 	matrix.Register(r, fs)
+	graph.Register(r, fs)
 }
