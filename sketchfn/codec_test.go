@@ -63,6 +63,9 @@ var fixtures = []fixture{
 	{"graph-empty", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, 0, 1},
 	{"graph-edges", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text, types.Int8}}, 500, 30},
 	{"graph", contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}}, 500, 8},
+	{"triest-empty", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 0, 1},
+	{"triest-exact", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 500, 20},
+	{"triest", contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}}, 500, 20},
 	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
 	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
@@ -281,6 +284,10 @@ func FuzzProjection(f *testing.F) {
 
 func FuzzGraph(f *testing.F) {
 	fuzzMerge(f, "graph", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}})
+}
+
+func FuzzTriest(f *testing.F) {
+	fuzzMerge(f, "triest", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}})
 }
 
 func FuzzKLL(f *testing.F) {

@@ -1,6 +1,7 @@
 package sketchfn_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -204,4 +205,79 @@ func TestGraphsAreBounded(t *testing.T) {
 	if string(s.Append(nil, 0)) != before {
 		t.Error("a refused edge left a trace")
 	}
+}
+
+// TestTriangleCountsAreUnbiased compares estimates with the triangles of graphs,
+// each edge of which comes once; samples that hold all edges count exactly.
+func TestTriangleCountsAreUnbiased(t *testing.T) {
+	for name, shape := range map[string]func(r *rand.Rand) []edgeEvent{
+		"random":  func(r *rand.Rand) []edgeEvent { return randomEdges(r, 60, 900) },
+		"cliques": func(*rand.Rand) []edgeEvent { return append(clique(0, 20), clique(20, 50)...) },
+		"no triangle": func(*rand.Rand) []edgeEvent {
+			var out []edgeEvent
+			for i := range int64(400) {
+				out = append(out, edgeEvent{i % 20, 20 + i/20, 1})
+			}
+			return out
+		},
+	} {
+		events := once(shape(rand.New(rand.NewPCG(1, 1))))
+		want := triangles(events)
+		for _, most := range []float64{100, 5000} {
+			b := contractCase{"triangle_count", types.Int8, []float64{most}, []types.OID{types.Int8}}.bind(t)
+			n, sum, squares := trials(100), 0.0, 0.0
+			for trial := range n {
+				r := rand.New(rand.NewPCG(uint64(trial), 2))
+				r.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+				s := b.State.New(agg.Config{Seed: keyhash.Seed{K0: uint64(trial), K1: 3}})
+				s.Grow(1)
+				update(t, s, 0, edgeColumns(events)[:2]...)
+				out, bounds := types.NewVector(types.Of(types.Float8), 1), newBounds(b)
+				must(t, b.Final.Finalise(s, 1, 0.95, out, bounds))
+				x := out.Floats[0]
+				if exact := most > float64(len(events)); exact != !bounds.Lo.IsNull(0) || exact && x != want {
+					t.Fatalf("%s: %v triangles, are %v; exact: %v", name, x, want, exact)
+				}
+				sum += x
+				squares += square(x - want)
+			}
+			rms := math.Sqrt(squares / float64(n))
+			t.Logf("%s, %v of %d edges: %.0f triangles, rms error %.0f", name, most, len(events), want, rms)
+			if bias := sum/float64(n) - want; math.Abs(bias) > 4*rms/math.Sqrt(float64(n)) {
+				t.Errorf("%s: off by %g of %v on average", name, bias, want)
+			}
+		}
+	}
+}
+
+// once is the edges of a stream without those that repeat.
+func once(events []edgeEvent) []edgeEvent {
+	seen := map[[2]int64]bool{}
+	var out []edgeEvent
+	for _, e := range events {
+		if k := [2]int64{min(e.u, e.v), max(e.u, e.v)}; e.u != e.v && !seen[k] {
+			seen[k] = true
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// triangles counts them among all threes of vertices.
+func triangles(events []edgeEvent) float64 {
+	var next [64][64]bool
+	for _, e := range events {
+		next[e.u][e.v], next[e.v][e.u] = true, true
+	}
+	n := 0.0
+	for a := range next {
+		for b := range a {
+			for c := range b {
+				if next[a][b] && next[b][c] && next[a][c] {
+					n++
+				}
+			}
+		}
+	}
+	return n
 }

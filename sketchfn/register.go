@@ -19,6 +19,7 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/tdigest"
 	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
+	"github.com/tallydb/tallydb/sketchfn/triest"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 )
@@ -47,4 +48,5 @@ func Register(r *agg.Registry) {
 	tdigest.Register(r, fs)
 	matrix.Register(r, fs)
 	graph.Register(r, fs)
+	triest.Register(r)
 }
