@@ -66,6 +66,15 @@ var fixtures = []fixture{
 	{"triest-empty", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 0, 1},
 	{"triest-exact", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 500, 20},
 	{"triest", contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}}, 500, 20},
+	{"varopt-empty", contractCase{"varopt_agg", types.Text, nil, []types.OID{types.Float8}}, 0, 1},
+	{"varopt-all", contractCase{"varopt_agg", types.Text, nil, []types.OID{types.Float8}}, 50, 10},
+	{"varopt", contractCase{"varopt_agg", types.Text, []float64{10}, []types.OID{types.Float8}}, 507, 100},
+	{"simhash-empty", contractCase{"simhash_agg", types.Text, nil, []types.OID{types.Int8}}, 0, 1},
+	{"simhash", contractCase{"simhash_agg", types.Text, []float64{32}, []types.OID{types.Int8}}, 500, 100},
+	{"bucket-empty", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4}}, 0, 1},
+	{"bucket", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4, types.Int8}}, 500, 100},
+	{"pairs-empty", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}}, 0, 1},
+	{"pairs", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}}, 300, 20},
 	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
 	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
@@ -288,6 +297,22 @@ func FuzzGraph(f *testing.F) {
 
 func FuzzTriest(f *testing.F) {
 	fuzzMerge(f, "triest", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}})
+}
+
+func FuzzVarOpt(f *testing.F) {
+	fuzzMerge(f, "varopt", contractCase{"varopt_agg", types.Text, []float64{10}, []types.OID{types.Float8}}, contractCase{"varopt_agg", types.Int8, nil, []types.OID{types.Float8}})
+}
+
+func FuzzSimHash(f *testing.F) {
+	fuzzMerge(f, "simhash", contractCase{"simhash_agg", types.Text, []float64{32}, []types.OID{types.Int8}})
+}
+
+func FuzzBucket(f *testing.F) {
+	fuzzMerge(f, "bucket", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4, types.Int8}}, contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4}})
+}
+
+func FuzzSimilarPairs(f *testing.F) {
+	fuzzMerge(f, "pairs", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}})
 }
 
 func FuzzKLL(f *testing.F) {

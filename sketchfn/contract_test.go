@@ -138,7 +138,7 @@ func input(t testing.TB, r *rand.Rand, b agg.Bound, n, distinct int) []*types.Ve
 	}
 	for i, typ := range b.ArgTypes {
 		v := column(t, r, typ, n, distinct)
-		if strings.HasPrefix(b.Final.String(), "priority") && i == 1 { // weights are above 0
+		if i == 1 && (strings.HasPrefix(b.Final.String(), "priority") || strings.HasPrefix(b.State.Identity(), "varopt(")) { // weights are above 0
 			for row := range v.Floats {
 				v.Floats[row] = math.Abs(v.Floats[row]) + 1
 			}
@@ -187,6 +187,13 @@ var contractCases = []contractCase{
 	{"projection_agg", types.Float8Array, []float64{70}, []types.OID{types.Text}},
 	{"graph_agg", types.Text, nil, []types.OID{types.Text}},
 	{"graph_agg", types.Int8, []float64{100}, []types.OID{types.Int8, types.Int8}},
+	{"varopt_agg", types.Text, []float64{5}, []types.OID{types.Float8}},
+	{"varopt_agg", types.Numeric, nil, []types.OID{types.Float8}},
+	{"simhash_agg", types.Text, []float64{23}, []types.OID{types.Int8}},
+	{"bucket_agg", types.Text, nil, []types.OID{types.Int4}},
+	{"bucket_agg", types.Int8, nil, []types.OID{types.Int4, types.Timestamptz}},
+	{"similar_pairs", types.Int8, []float64{0.5, 16, 9000}, []types.OID{types.Text}},
+	{"similar_pairs", types.Text, []float64{0.3, 128, 9000}, []types.OID{types.Int8}},
 	{"triangle_count", types.Text, []float64{6}, []types.OID{types.Text}},
 	{"triangle_count", types.Int8, nil, []types.OID{types.Int8}},
 	{"dd_quantile", types.Float8, []float64{0.9}, nil},
@@ -438,6 +445,10 @@ func TestParametersAndTypes(t *testing.T) {
 		{"fd_agg", types.Float8Array, []float64{1}, sqlerr.InvalidParameterValue},
 		{"projection_agg", types.Float8Array, nil, sqlerr.UndefinedFunction},
 		{"graph_agg", types.Int8, nil, sqlerr.UndefinedFunction},
+		{"varopt_agg", types.Int8, nil, sqlerr.UndefinedFunction},
+		{"simhash_agg", types.Int8, nil, sqlerr.UndefinedFunction},
+		{"bucket_agg", types.Int8, nil, sqlerr.UndefinedFunction},
+		{"similar_pairs", types.Int8, []float64{0.5}, sqlerr.UndefinedFunction},
 	} {
 		_, err := bindCall(c.name, types.Of(c.typ), nil, c.params...)
 		var e *sqlerr.Error

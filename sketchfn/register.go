@@ -2,6 +2,7 @@ package sketchfn
 
 import (
 	"github.com/tallydb/tallydb/sketchfn/bloom"
+	"github.com/tallydb/tallydb/sketchfn/bucket"
 	"github.com/tallydb/tallydb/sketchfn/countmin"
 	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/ddsketch"
@@ -16,11 +17,13 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/ranked"
 	"github.com/tallydb/tallydb/sketchfn/req"
 	"github.com/tallydb/tallydb/sketchfn/sample"
+	"github.com/tallydb/tallydb/sketchfn/simhash"
 	"github.com/tallydb/tallydb/sketchfn/tdigest"
 	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
 	"github.com/tallydb/tallydb/sketchfn/triest"
 	"github.com/tallydb/tallydb/sketchfn/value"
+	"github.com/tallydb/tallydb/sketchfn/varopt"
 	"github.com/tallydb/tallydb/sql/agg"
 )
 
@@ -49,4 +52,7 @@ func Register(r *agg.Registry) {
 	matrix.Register(r, fs)
 	graph.Register(r, fs)
 	triest.Register(r)
+	varopt.Register(r, fs)
+	simhash.Register(r, fs)
+	bucket.Register(r, fs)
 }
