@@ -99,6 +99,13 @@ func TestCosineBoundsHold(t *testing.T) {
 			b := contractCase{"simhash_agg", types.Int8, []float64{bits}, []types.OID{types.Int8}}.bind(t)
 			left := sketchValue(t, b, mergedRows(t, b, seed, r, x, v))
 			right := sketchValue(t, b, mergedRows(t, b, seed, r, x, w))
+			for i := range v.Ints {
+				v.Ints[i] *= -3
+			}
+			behind := sketchValue(t, b, mergedRows(t, b, seed, r, x, v))
+			if c := mustScalar(t, "cosine", left, behind); c.Float != -1 {
+				t.Errorf("%s: the cosine of a vector and its opposite is %v", name, c.Float)
+			}
 			if _, lo, hi := boundsOf(t, "cosine", seed.Seed, "0.9", left, right); lo <= dot/math.Sqrt(aa*bb)+1e-12 && dot/math.Sqrt(aa*bb) <= hi+1e-12 {
 				hits++
 			}

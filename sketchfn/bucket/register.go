@@ -72,7 +72,7 @@ func specOf(k value.Kind) cells.Spec[cell] {
 
 func family() *value.Family {
 	return &value.Family{
-		Name: "bucket", ErrorKind: agg.Exact,
+		Name: "bucket", ErrorKind: agg.Probabilistic, // hashes may collide
 		Spec: func(k value.Kind) agg.StateSpec {
 			n := k.Params[0]
 			if _, ok := value.TypeOf(k.Type); !ok || n < uint64(valuesParameter.Min) || n > uint64(valuesParameter.Max) || k.Params[1] > 1 || k.Params[2] != 0 {

@@ -89,10 +89,17 @@ func registerCosine(r *agg.Registry, fs *value.Families) {
 	cosine := func(pick func(hits, n int, confidence float64) float64) func(*expr.Context, []types.Datum) (types.Datum, error) {
 		return fs.Eval("cosine", "simhash", func(ec *expr.Context, in []value.Opened, _ []types.Datum) (types.Datum, error) {
 			a, b := read(in[0].States, 0), read(in[1].States, 0)
-			if err := value.Compatible(in[0].Value, in[1].Value); err != nil || a.zero() || b.zero() {
-				return types.NullOf(types.Of(types.Float8)), err
+			if err := value.Compatible(in[0].Value, in[1].Value); err != nil {
+				return types.Datum{}, err
 			}
-			share := pick(agreements(a, b), len(a.products), ec.Confidence())
+			hits, n := 0, 0
+			if a.products != nil && b.products != nil {
+				hits, n = agreements(a, b)
+			}
+			if n == 0 { // of no direction
+				return types.NullOf(types.Of(types.Float8)), nil
+			}
+			share := pick(hits, n, ec.Confidence())
 			return types.FloatDatum(-math.Cos(math.Pi * share)), nil
 		})
 	}

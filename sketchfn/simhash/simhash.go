@@ -131,23 +131,18 @@ func (s shape) Read(r *statecodec.Reader) cell {
 // Bytes implements cells.Algebra.
 func (shape) Bytes(c *cell) int64 { return 8 * int64(cap(c.products)) }
 
-// agreements returns in how many signs two vectors agree. Zero counts as positive.
-func agreements(a, b *cell) int {
-	n := 0
-	for i := range a.products {
-		if (a.products[i] < 0) == (b.products[i] < 0) {
-			n++
+// agreements returns in how many signs two vectors agree, of those that both have:
+// products that are zero in fixed point have none.
+func agreements(a, b *cell) (hits, n int) {
+	for i, x := range a.products {
+		y := b.products[i]
+		if x == 0 || y == 0 {
+			continue
+		}
+		n++
+		if (x < 0) == (y < 0) {
+			hits++
 		}
 	}
-	return n
-}
-
-// zero reports whether nothing is known of the direction of a vector.
-func (c *cell) zero() bool {
-	for _, x := range c.products {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
+	return hits, n
 }
