@@ -267,6 +267,9 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 			r.cols[i].name = rel.Columns[i].Name
 		}
 	}
+	if err := keepAccuracy(r, rel); err != nil {
+		return nil, err
+	}
 	s, err := derived(r, rel.Name, alias, ctx)
 	if err != nil {
 		return nil, err
