@@ -59,6 +59,9 @@ func onGrid(t *testing.T, what string, b agg.Bound, column func(n int) *types.Ve
 			}
 		}
 		t.Logf("%-28s n=%-9d %4d seeds: coverage %.4f, bias %+.5f", what, p.n, p.seeds, float64(held)/float64(all), sum/float64(p.seeds))
+		if least := 0.95 - 3*math.Sqrt(0.95*0.05/float64(all)); float64(held)/float64(all) < least {
+			t.Errorf("%s: of %d values bounds hold in %d of %d cases", what, p.n, held, all)
+		}
 		hits, of = hits+held, of+all
 	}
 	checkCoverage(t, what, hits, of, 0.95)
