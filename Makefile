@@ -48,7 +48,7 @@ bench-sketch: ## Speed and size of sketches against other libraries, in one run
 	cd sketchfn/bench && $(GO) test -v -run TestErrors . && $(GO) test -run '^$$' -bench . -benchtime 0.2s -count 6 .
 
 sketch-statistics: ## The bounds of all sketches over ten times as many seeds
-	TALLY_STATISTICS=full $(GO) test -count=1 -timeout 60m -v -run 'Hold|Promises|Declared|Uniform|Unbiased|DataSketches' ./sketchfn/...
+	TALLY_STATISTICS=full $(GO) test -count=1 -timeout 60m -v -run 'Hold|Promises|Declared|Uniform|Unbiased|DataSketches|ThoseOf' ./sketchfn/...
 
 fuzz: ## Each fuzz target for ten seconds
 	./.ci/fuzz 10s

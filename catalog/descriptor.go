@@ -127,6 +127,7 @@ type ContinuousView struct {
 	Early           time.Duration // early panes; 0 is off
 	MaxGroups       int64         // hard budget of groups per partition (L-11)
 	MaxStaleness    time.Duration // older results are labelled stale; 0 is off
+	Accuracy        *Accuracy     `json:",omitempty"` // nil: any error is accepted
 	Fingerprint     string        // of the bound plan; a different one means different state
 	// Birth holds for each partition the first offset that the view reads. What
 	// was trimmed before is missing coverage for the windows it may touch.
@@ -135,6 +136,19 @@ type ContinuousView struct {
 	// birth: windows that begin before it may lack events. nil: nothing was trimmed.
 	MissedUntil *eventtime.Time `json:",omitempty"`
 }
+
+// Accuracy is a contract on the errors of a view's approximate values.
+type Accuracy struct {
+	MaxError   float64 // as _error has it: in the unit of the family of each aggregate
+	OnExceeded string  // what becomes of a value whose error is larger, or unknown
+}
+
+// What becomes of a value that is not accurate enough.
+const (
+	LabelExceeded = "label" // the row is degraded
+	NullExceeded  = "null"  // and the value is NULL
+	FailExceeded  = "error" // the statement fails
+)
 
 // Default returns the SQL text of a column's default, or "".
 func (r *Relation) Default(column int) string {

@@ -55,6 +55,26 @@ var fixtures = []fixture{
 	{"sample-priority", contractCase{"priority_sample", types.Numeric, []float64{8}, []types.OID{types.Float8, types.Int8}}, 500, 100},
 	{"histogram-empty", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 0, 1},
 	{"histogram", contractCase{"histogram", types.Float8, []float64{-10, 10, 7}, nil}, 500, 100},
+	{"fd-empty", contractCase{"fd_agg", types.Float8Array, nil, nil}, 0, 1},
+	{"fd-rows", contractCase{"fd_agg", types.Float8Array, nil, nil}, 30, 50},
+	{"fd", contractCase{"fd_agg", types.Float8Array, []float64{3}, nil}, 500, 50},
+	{"projection-empty", contractCase{"projection_agg", types.Float8Array, nil, []types.OID{types.Int8}}, 0, 1},
+	{"projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}}, 500, 50},
+	{"graph-empty", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, 0, 1},
+	{"graph-edges", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text, types.Int8}}, 500, 30},
+	{"graph", contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}}, 500, 8},
+	{"triest-empty", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 0, 1},
+	{"triest-exact", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, 500, 20},
+	{"triest", contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}}, 500, 20},
+	{"varopt-empty", contractCase{"varopt_agg", types.Text, nil, []types.OID{types.Float8}}, 0, 1},
+	{"varopt-all", contractCase{"varopt_agg", types.Text, nil, []types.OID{types.Float8}}, 50, 10},
+	{"varopt", contractCase{"varopt_agg", types.Text, []float64{10}, []types.OID{types.Float8}}, 507, 100},
+	{"simhash-empty", contractCase{"simhash_agg", types.Text, nil, []types.OID{types.Int8}}, 0, 1},
+	{"simhash", contractCase{"simhash_agg", types.Text, []float64{32}, []types.OID{types.Int8}}, 500, 100},
+	{"bucket-empty", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4}}, 0, 1},
+	{"bucket", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4, types.Int8}}, 500, 100},
+	{"pairs-empty", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}}, 0, 1},
+	{"pairs", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}}, 300, 20},
 	{"minhash-empty", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 0, 1},
 	{"minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil}, 500, 100},
 	{"kll-empty", contractCase{"approx_quantile", types.Float8, []float64{0.5}, nil}, 0, 1},
@@ -172,7 +192,11 @@ func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 	for i, c := range cases {
 		bounds[i] = c.bind(f)
 		s := states(bounds[i], 1)
-		update(f, s, 0, input(f, rand.New(rand.NewPCG(2, 2)), bounds[i], 300, 100)...)
+		distinct := 100
+		if family == "graph" {
+			distinct = 8
+		}
+		update(f, s, 0, input(f, rand.New(rand.NewPCG(2, 2)), bounds[i], 300, distinct)...)
 		some[i] = s.Append(nil, 0)
 	}
 	f.Fuzz(func(t *testing.T, state []byte, which uint8) {
@@ -257,6 +281,38 @@ func FuzzHistogram(f *testing.F) {
 
 func FuzzMinHash(f *testing.F) {
 	fuzzMerge(f, "minhash", contractCase{"minhash_agg", types.Text, []float64{16}, nil})
+}
+
+func FuzzFrequentDirections(f *testing.F) {
+	fuzzMerge(f, "fd", contractCase{"fd_agg", types.Float8Array, nil, nil}, contractCase{"fd_agg", types.Float8Array, []float64{3}, nil})
+}
+
+func FuzzProjection(f *testing.F) {
+	fuzzMerge(f, "projection", contractCase{"projection_agg", types.Float8Array, []float64{3}, []types.OID{types.Int8}})
+}
+
+func FuzzGraph(f *testing.F) {
+	fuzzMerge(f, "graph", contractCase{"graph_agg", types.Text, nil, []types.OID{types.Text}}, contractCase{"graph_agg", types.Int8, []float64{16}, []types.OID{types.Int8, types.Int8}})
+}
+
+func FuzzTriest(f *testing.F) {
+	fuzzMerge(f, "triest", contractCase{"triangle_count", types.Int8, nil, []types.OID{types.Int8}}, contractCase{"triangle_count", types.Text, []float64{20}, []types.OID{types.Text}})
+}
+
+func FuzzVarOpt(f *testing.F) {
+	fuzzMerge(f, "varopt", contractCase{"varopt_agg", types.Text, []float64{10}, []types.OID{types.Float8}}, contractCase{"varopt_agg", types.Int8, nil, []types.OID{types.Float8}})
+}
+
+func FuzzSimHash(f *testing.F) {
+	fuzzMerge(f, "simhash", contractCase{"simhash_agg", types.Text, []float64{32}, []types.OID{types.Int8}})
+}
+
+func FuzzBucket(f *testing.F) {
+	fuzzMerge(f, "bucket", contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4, types.Int8}}, contractCase{"bucket_agg", types.Text, nil, []types.OID{types.Int4}})
+}
+
+func FuzzSimilarPairs(f *testing.F) {
+	fuzzMerge(f, "pairs", contractCase{"similar_pairs", types.Int8, []float64{0.5, 16}, []types.OID{types.Text}})
 }
 
 func FuzzKLL(f *testing.F) {

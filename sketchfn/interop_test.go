@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/apache/datasketches-go/common"
+	"github.com/apache/datasketches-go/count"
 	"github.com/apache/datasketches-go/frequencies"
 	"github.com/apache/datasketches-go/hll"
 	"github.com/apache/datasketches-go/kll"
@@ -352,5 +353,85 @@ func TestForeignBytesAreRefused(t *testing.T) {
 	}
 	if _, err := scalar("sketch_import", bytea(make([]byte, 8)), types.TextDatum("postgres")); sqlerr.CodeOf(err) != sqlerr.InvalidParameterValue {
 		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// Compressed theta sketches are those that are not compressed.
+func TestCompressedThetaOfDataSketches(t *testing.T) {
+	for _, n := range []int64{2, 3, 8, 9, 100, 4000, 60_000} {
+		s := dsTheta(t, 0, n)
+		var b bytes.Buffer
+		enc := theta.NewEncoder(&b, true)
+		must(t, enc.Encode(s))
+		if b.Bytes()[1] != 4 {
+			t.Fatalf("%d values are not compressed", n)
+		}
+		plain, packed := encodeTheta(t, s), mustScalar(t, "sketch_import", bytea(b.Bytes()), dataSketches)
+		if !bytes.Equal(mustScalar(t, "sketch_import", plain, dataSketches).Bytes, packed.Bytes) {
+			t.Errorf("%d values: the compressed sketch is another one", n)
+		}
+		for _, bad := range [][]byte{b.Bytes()[:b.Len()-1], append(bytes.Clone(b.Bytes()), 0)} {
+			if _, err := scalar("sketch_import", bytea(bad), dataSketches); sqlerr.CodeOf(err) != sqlerr.InvalidBinaryRepresentation {
+				t.Errorf("%d values, another length: %v", n, err)
+			}
+		}
+	}
+}
+
+// Count-Min of DataSketches: what they write is read, merged and written so that they
+// read the same counters; ours keep their totals there.
+func TestCountMinOfDataSketches(t *testing.T) {
+	const seed = 9001
+	decode := func(d types.Datum) *count.CountMinSketch {
+		t.Helper()
+		empty, err := count.NewCountMinSketch(1, 3, seed)
+		must(t, err)
+		s, err := empty.Deserialize(d.Bytes, seed)
+		must(t, err)
+		return s
+	}
+	var sketches []types.Datum
+	both, err := count.NewCountMinSketch(5, 272, seed)
+	must(t, err)
+	for part := range uint64(3) {
+		s, err := count.NewCountMinSketch(5, 272, seed)
+		must(t, err)
+		for i := range part * 3000 {
+			must(t, s.UpdateUint64(i*i%1000, 1))
+			must(t, both.UpdateUint64(i*i%1000, 1))
+		}
+		var b bytes.Buffer
+		must(t, s.Serialize(&b))
+		imported := mustScalar(t, "sketch_import", bytea(b.Bytes()), dataSketches)
+		if got := mustScalar(t, "freq_total", imported).Int; got != s.GetTotalWeight() {
+			t.Errorf("%d values, said %d", s.GetTotalWeight(), got)
+		}
+		if back := mustScalar(t, "sketch_export", imported, dataSketches).Bytes; !bytes.Equal(back, b.Bytes()) {
+			t.Error("what was read is written in another way")
+		}
+		if _, err := scalar("freq", imported, types.IntDatum(types.Int8, 4)); sqlerr.CodeOf(err) != sqlerr.IncompatibleState {
+			t.Errorf("a value was looked up by another hash: %v", err)
+		}
+		if part > 0 {
+			for _, bad := range [][]byte{b.Bytes()[:b.Len()-1], append(bytes.Clone(b.Bytes()), 0), b.Bytes()[:12]} {
+				if _, err := scalar("sketch_import", bytea(bad), dataSketches); sqlerr.CodeOf(err) != sqlerr.InvalidBinaryRepresentation {
+					t.Errorf("another length: %v", err)
+				}
+			}
+		}
+		sketches = append(sketches, imported)
+	}
+	merged := decode(mustScalar(t, "sketch_export", mustScalar(t, "freq_union", mustScalar(t, "freq_union", sketches[0], sketches[1]), sketches[2]), dataSketches))
+	for i := range uint64(1000) {
+		if merged.GetEstimateUint64(i) != both.GetEstimateUint64(i) {
+			t.Fatalf("value %d: %d, they merge it to %d", i, merged.GetEstimateUint64(i), both.GetEstimateUint64(i))
+		}
+	}
+	for _, n := range []int{0, 10, 5000} {
+		ours := sketchOf(t, config.Seed, "freq_agg", ints(n, 0), 0.9, 0.05)
+		theirs := decode(mustScalar(t, "sketch_export", ours, dataSketches))
+		if theirs.GetTotalWeight() != int64(n) || n > 0 && int64(theirs.GetNumBuckets()) != int64(jsonNumber(t, mustScalar(t, "sketch_info", ours), "width")) {
+			t.Errorf("%d values of ours are %d there", n, theirs.GetTotalWeight())
+		}
 	}
 }

@@ -2,22 +2,28 @@ package sketchfn
 
 import (
 	"github.com/tallydb/tallydb/sketchfn/bloom"
+	"github.com/tallydb/tallydb/sketchfn/bucket"
 	"github.com/tallydb/tallydb/sketchfn/countmin"
 	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/ddsketch"
 	"github.com/tallydb/tallydb/sketchfn/decay"
 	"github.com/tallydb/tallydb/sketchfn/gk"
+	"github.com/tallydb/tallydb/sketchfn/graph"
 	"github.com/tallydb/tallydb/sketchfn/histogram"
 	"github.com/tallydb/tallydb/sketchfn/hll"
 	"github.com/tallydb/tallydb/sketchfn/kll"
+	"github.com/tallydb/tallydb/sketchfn/matrix"
 	"github.com/tallydb/tallydb/sketchfn/minhash"
 	"github.com/tallydb/tallydb/sketchfn/ranked"
 	"github.com/tallydb/tallydb/sketchfn/req"
 	"github.com/tallydb/tallydb/sketchfn/sample"
+	"github.com/tallydb/tallydb/sketchfn/simhash"
 	"github.com/tallydb/tallydb/sketchfn/tdigest"
 	"github.com/tallydb/tallydb/sketchfn/theta"
 	"github.com/tallydb/tallydb/sketchfn/topk"
+	"github.com/tallydb/tallydb/sketchfn/triest"
 	"github.com/tallydb/tallydb/sketchfn/value"
+	"github.com/tallydb/tallydb/sketchfn/varopt"
 	"github.com/tallydb/tallydb/sql/agg"
 )
 
@@ -43,4 +49,10 @@ func Register(r *agg.Registry) {
 	gk.Register(r, fs)
 	req.Register(r, fs)
 	tdigest.Register(r, fs)
+	matrix.Register(r, fs)
+	graph.Register(r, fs)
+	triest.Register(r)
+	varopt.Register(r, fs)
+	simhash.Register(r, fs)
+	bucket.Register(r, fs)
 }

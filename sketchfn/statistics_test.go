@@ -287,16 +287,24 @@ func TestRankBoundsHold(t *testing.T) {
 // mergedTree folds values into parts of random sizes and merges them in a random order.
 func mergedTree(t *testing.T, b agg.Bound, config agg.Config, r *rand.Rand, values []float64) agg.States {
 	t.Helper()
+	return mergedRows(t, b, config, r, floats(values))
+}
+
+// mergedRows splits the rows of the inputs into parts of random sizes, and merges
+// them in a random tree, each in one of both forms.
+func mergedRows(t *testing.T, b agg.Bound, config agg.Config, r *rand.Rand, in ...*types.Vector) agg.States {
+	t.Helper()
 	s := b.State.New(config)
 	const parts = 40
 	s.Grow(parts)
+	at, rows := 0, in[0].Len()
 	for g := range uint32(parts) {
-		n := r.IntN(2*len(values)/(parts-int(g)) + 1)
-		if g == parts-1 || n > len(values) {
-			n = len(values)
+		n := r.IntN(2*(rows-at)/(parts-int(g)) + 1)
+		if g == parts-1 || n > rows-at {
+			n = rows - at
 		}
-		update(t, s, g, floats(values[:n]))
-		values = values[n:]
+		update(t, s, g, gather(in, span(at, at+n))...)
+		at += n
 	}
 	for n := parts; n > 1; n-- {
 		dst, src := uint32(r.IntN(n-1)), uint32(n-1)

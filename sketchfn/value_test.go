@@ -3,6 +3,7 @@ package sketchfn_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math/rand/v2"
 	"testing"
 
@@ -185,4 +186,80 @@ func FuzzValue(f *testing.F) {
 			mustScalar(t, "sketch_merge", d, d)
 		}
 	})
+}
+
+func jsonValue(t testing.TB, d types.Datum, to any) {
+	t.Helper()
+	must(t, json.Unmarshal(d.Bytes, to))
+}
+
+// jsonNumber returns a number of a jsonb object.
+func jsonNumber(t testing.TB, d types.Datum, field string) float64 {
+	t.Helper()
+	var m map[string]any
+	jsonValue(t, d, &m)
+	x, ok := m[field].(float64)
+	if !ok {
+		t.Fatalf("%s has no number %q", d.Bytes, field)
+	}
+	return x
+}
+
+// evalBounds returns a function's value and its limits.
+func evalBounds(t testing.TB, ec *expr.Context, name string, args ...types.Datum) (lo, hi, x types.Datum) {
+	t.Helper()
+	in := make([]expr.Expr, len(args))
+	for i, a := range args {
+		in[i] = expr.NewConst(a)
+	}
+	e, err := expr.NewFunction(name, in, expr.WithLibrary(registry().Scalars()))
+	must(t, err)
+	l, h, ok := registry().Scalars().Bounds(e)
+	if !ok {
+		t.Fatalf("%s has no bounds", name)
+	}
+	for to, e := range map[*types.Datum]expr.Expr{&lo: l, &hi: h, &x: e} {
+		if *to, err = expr.EvalConst(ec, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lo, hi, x
+}
+
+// TestFunctionsTakeAnySketch calls every function of sketches with sketches of every
+// kind, of no row, of one and of some: an answer or an error of SQL, never a panic.
+func TestFunctionsTakeAnySketch(t *testing.T) {
+	arguments := map[types.OID]types.Datum{
+		types.Int4: types.IntDatum(types.Int4, 2), types.Int8: types.IntDatum(types.Int8, 2), types.Float8: types.FloatDatum(0.5),
+		types.Text: types.TextDatum("datasketches"), types.Any: types.IntDatum(types.Int8, 3),
+		types.Float8Array: types.MatrixDatum([][]float64{{0.5, 1}}),
+	}
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, c := range contractCases {
+		b := c.bind(t)
+		if b.Final.Type().OID != types.Sketch {
+			continue
+		}
+		for _, n := range []int{0, 1, 300} {
+			s := states(b, 1)
+			update(t, s, 0, input(t, r, b, n, n+1)...)
+			sketch := sketchValue(t, b, s)
+			for _, f := range registry().Scalars().Functions() {
+				args := []types.Datum{}
+				for _, a := range f.Args {
+					if a.OID == types.Sketch {
+						args = append(args, sketch)
+					} else {
+						args = append(args, arguments[a.OID])
+					}
+				}
+				if len(args) == 0 || args[0].Type.OID != types.Sketch {
+					continue
+				}
+				if _, err := scalar(f.Name, args...); err != nil && sqlerr.CodeOf(err) == sqlerr.InternalError {
+					t.Errorf("%s of %s with %d rows: %v", f.Name, c.name, n, err)
+				}
+			}
+		}
+	}
 }

@@ -27,7 +27,7 @@ var doors = map[string][]string{
 	"github.com/pingcap/tidb":          {"sql/parse"},
 	"github.com/hashicorp/serf":        {"distsql/cluster"},
 	"github.com/hashicorp/raft":        {"distsql/cluster"},
-	"gonum.org/v1/gonum":               {"sketchfn/limits"},
+	"gonum.org/v1/gonum":               {"sketchfn/limits", "sketchfn/matrix"},
 	"github.com/jackc/pgx/v5/pgproto3": {"server/pgwire"},
 }
 

@@ -38,6 +38,8 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.drop(ctx, x, out)
 	case *ast.AlterStream:
 		tag, err = s.alterStream(ctx, x)
+	case *ast.AlterContinuousView:
+		tag, err = s.alterContinuousView(ctx, x)
 	case *ast.Truncate:
 		tag, err = s.truncate(x)
 	default:
@@ -61,8 +63,6 @@ func statementName(stmt ast.Statement) string {
 		return "CREATE SCHEMA"
 	case *ast.AlterTable:
 		return "ALTER TABLE"
-	case *ast.AlterContinuousView:
-		return "ALTER CONTINUOUS VIEW"
 	case *ast.CommentOn:
 		return "COMMENT ON"
 	case *ast.Subscribe:

@@ -242,13 +242,17 @@ func (s *Session) progressNotices(out *sink, view string) func(done, total int64
 func (s *Session) readViewOptions(view *catalog.ContinuousView, plan *bind.ViewPlan, opts []ast.Option) error {
 	var lateness, ignored time.Duration
 	asked := int64(0)
-	reader := optionReader{"continuous view", map[string]func(string) error{
-		"allowed_lateness": durationOption("allowed_lateness", &lateness),
-		"early":            durationOption("early", &ignored),
-		"max_staleness":    durationOption("max_staleness", &view.MaxStaleness),
-		"max_groups":       intOption("max_groups", 1, 1_000_000_000, &asked),
-	}}
-	if err := reader.read(opts); err != nil {
+	var accuracy accuracyOptions
+	readers := accuracy.readers()
+	readers["allowed_lateness"] = durationOption("allowed_lateness", &lateness)
+	readers["early"] = durationOption("early", &ignored)
+	readers["max_staleness"] = durationOption("max_staleness", &view.MaxStaleness)
+	readers["max_groups"] = intOption("max_groups", 1, 1_000_000_000, &asked)
+	if err := (optionReader{"continuous view", readers}).read(opts); err != nil {
+		return err
+	}
+	var err error
+	if view.Accuracy, err = accuracy.resolve(nil); err != nil {
 		return err
 	}
 	view.Early = ignored

@@ -27,6 +27,14 @@ type Algebra[T any] interface {
 	Bytes(c *T) int64
 }
 
+// Bulk is an Algebra that also folds many rows at once: row rows[i] of the first
+// input, which has no NULL, into c[groups[i]]; hashes are those of the rows. It does
+// what Add does row by row, and returns the change of Bytes, and with an error the
+// index of the row that failed.
+type Bulk[T any] interface {
+	Fold(c []T, groups []uint32, rows []int32, in *types.Vector, hashes []uint64) (bytes int64, failed int, err error)
+}
+
 // Spec is the StateSpec of a family's states.
 type Spec[T any] struct {
 	Family  string // names it in errors about corrupt states
@@ -44,6 +52,7 @@ func (s Spec[T]) Identity() string { return s.ID }
 // New implements agg.StateSpec.
 func (s Spec[T]) New(cfg agg.Config) agg.States {
 	out := &States[T]{algebra: s.Algebra(cfg), family: s.Family, version: s.Version, seedID: cfg.Seed.ID()}
+	out.bulk, _ = out.algebra.(Bulk[T])
 	if s.HashUse != 0 {
 		out.hasher = valuehash.New(cfg.Seed, s.HashUse)
 	}
@@ -63,6 +72,7 @@ func (s Spec[T]) BytesPerGroup(n int64) int64 {
 // States is an array of states.
 type States[T any] struct {
 	algebra Algebra[T]
+	bulk    Bulk[T] // nil: the algebra is not one
 	family  string
 	version byte
 	seedID  uint64
@@ -94,6 +104,14 @@ func (s *States[T]) Update(groups []uint32, rows []int32, inputs []*types.Vector
 	var hashes []uint64
 	if s.hasher != nil {
 		hashes = s.hasher.Hash(inputs[0], rows)
+	}
+	if s.bulk != nil && len(inputs) == 1 && len(inputs[0].Nulls) == 0 {
+		bytes, failed, err := s.bulk.Fold(s.cells, groups, rows, inputs[0], hashes)
+		s.bytes += bytes
+		if err != nil {
+			return &agg.UpdateError{Index: failed, Err: err}
+		}
+		return nil
 	}
 	hash := uint64(0)
 	for i, g := range groups {

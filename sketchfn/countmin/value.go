@@ -15,7 +15,7 @@ func family() *value.Family {
 		Name: "countmin", ErrorKind: agg.Probabilistic,
 		Spec: func(k value.Kind) agg.StateSpec {
 			width, depth := k.Params[0], k.Params[1]
-			if _, ok := value.TypeOf(k.Type); !ok || width < 2 || width > maxWidth || depth < 1 || depth > maxDepth || k.Params[2] != 0 {
+			if _, ok := value.TypeOf(k.Type); !isForeign(k) && (!ok || k.Params[2] != 0) || width < 2 || width > maxWidth || depth < 1 || depth > maxDepth {
 				return nil
 			}
 			return specOf(k)
@@ -35,6 +35,7 @@ func family() *value.Family {
 				{Name: "confidence", Value: confidence},
 			}
 		},
+		Export: export, Imports: []byte{dsFamily}, Import: importDataSketches,
 	}
 }
 

@@ -33,7 +33,8 @@ func descriptor(name, signature string) agg.Descriptor {
 	}
 }
 
-// Register registers minhash_agg, minhash_union, jaccard and lsh_candidates.
+// Register registers minhash_agg, minhash_union, jaccard, lsh_candidates and
+// similar_pairs.
 func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
@@ -55,6 +56,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, f.Name, nil)})
 	fs.RegisterMerge(r, d.Name, f.Name)
 	registerScalars(r, fs)
+	registerPairs(r)
 }
 
 func specOf(k value.Kind) cells.Spec[cell] {

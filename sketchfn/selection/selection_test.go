@@ -21,3 +21,31 @@ func TestNth(t *testing.T) {
 		}
 	}
 }
+
+// Also of many keys, evenly distributed or not, and the smaller ones are before it.
+func TestNthOfMany(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for name, key := range map[string]func() uint64{
+		"hashes": r.Uint64, "few": func() uint64 { return r.Uint64N(3) }, "powers": func() uint64 { return 1 << r.IntN(64) },
+		"equal": func() uint64 { return 7 }, "one far": func() uint64 { return r.Uint64N(5) << (60 * r.Uint64N(2)) },
+		"both ends": func() uint64 { return -r.Uint64N(2) },
+	} {
+		for range 50 {
+			keys := make([]uint64, 65+r.IntN(3000))
+			for i := range keys {
+				keys[i] = key()
+			}
+			sorted := slices.Sorted(slices.Values(keys))
+			i := r.IntN(len(keys))
+			if got := Nth(keys, i); got != sorted[i] {
+				t.Fatalf("%s: key %d of %d: %d, want %d", name, i, len(keys), got, sorted[i])
+			}
+			if before := slices.Sorted(slices.Values(keys[:i])); !slices.Equal(before, sorted[:i]) {
+				t.Fatalf("%s: the keys before key %d of %d are not the smallest", name, i, len(keys))
+			}
+			if slices.Sort(keys); !slices.Equal(keys, sorted) {
+				t.Fatalf("%s: keys were lost", name)
+			}
+		}
+	}
+}

@@ -70,44 +70,58 @@ func (a *algebra) settle(c *cell) {
 	if len(c.fresh) == 0 {
 		return
 	}
-	a.all = append(a.all[:0], c.centroids...)
+	slices.Sort(c.fresh)
+	least, most := c.fresh[0], c.fresh[len(c.fresh)-1]
 	if c.n == 0 {
-		c.min, c.max = c.fresh[0], c.fresh[0]
+		c.min, c.max = least, most
 	}
+	c.min, c.max = min(c.min, least), max(c.max, most)
+	// Both are sorted; of equal ones the lighter goes first.
+	a.all = a.all[:0]
+	rest := c.centroids
 	for _, x := range c.fresh {
-		c.min, c.max = min(c.min, x), max(c.max, x)
+		for len(rest) > 0 && (rest[0].mean < x || rest[0].mean == x && rest[0].weight == 1) {
+			a.all, rest = append(a.all, rest[0]), rest[1:]
+		}
 		a.all = append(a.all, centroid{x, 1})
 	}
+	a.all = append(a.all, rest...)
 	c.n += uint64(len(c.fresh))
 	c.fresh = c.fresh[:0]
 	a.squeeze(c)
 }
 
-// squeeze makes the centroids gathered in a.all those of the cell: sorted, and
-// neighbours merged that together are no wider than one step of
+// squeeze makes the centroids gathered in a.all, which are sorted, those of the
+// cell: neighbours merged that together are no wider than one step of
 // k1(q) = compression/(2 pi)*asin(2 q - 1).
 func (a *algebra) squeeze(to *cell) {
-	n := to.n
-	slices.SortFunc(a.all, func(x, y centroid) int {
-		return cmp.Or(cmp.Compare(x.mean, y.mean), cmp.Compare(x.weight, y.weight))
-	})
-	k := func(q float64) float64 {
-		return a.compression / (2 * math.Pi) * math.Asin(2*min(max(q, 0), 1)-1)
-	}
+	n := float64(to.n)
 	out := append(to.centroids[:0], a.all[0])
 	before := uint64(0) // weight of what stands before the last of out
+	end := a.reach(0)   // share that what stands up to the last may have
 	for _, c := range a.all[1:] {
 		last := &out[len(out)-1]
 		sum := last.weight + c.weight
-		if k(float64(before+sum)/float64(n))-k(float64(before)/float64(n)) <= 1 {
+		if float64(before+sum)/n <= end {
 			last.mean += (c.mean - last.mean) * float64(c.weight) / float64(sum)
 			last.weight = sum
 			continue
 		}
 		before += last.weight
+		end = a.reach(float64(before) / n)
 		out = append(out, c)
 	}
 	to.centroids = out
+}
+
+// reach returns the q that is one step of k1 after one: so there is one sine for a
+// centroid, and not one for each value.
+func (a *algebra) reach(q float64) float64 {
+	angle := math.Asin(2*q-1) + 2*math.Pi/a.compression
+	if angle >= math.Pi/2 {
+		return 1
+	}
+	return (math.Sin(angle) + 1) / 2
 }
 
 // Merge implements cells.Algebra. Few values stay fresh.
@@ -132,6 +146,9 @@ func (a *algebra) Merge(dst, src *cell) error {
 	dst.min, dst.max = min(dst.min, from.min), max(dst.max, from.max)
 	dst.n += from.n
 	a.all = append(append(a.all[:0], dst.centroids...), from.centroids...)
+	slices.SortFunc(a.all, func(x, y centroid) int {
+		return cmp.Or(cmp.Compare(x.mean, y.mean), cmp.Compare(x.weight, y.weight))
+	})
 	a.squeeze(dst)
 	return nil
 }

@@ -21,6 +21,19 @@ func (a algebra) Add(c *cell, _ []*types.Vector, _ int, hash uint64) error {
 	return nil
 }
 
+// Fold implements cells.Bulk.
+func (a algebra) Fold(c []cell, groups []uint32, _ []int32, _ *types.Vector, hashes []uint64) (bytes int64, failed int, err error) {
+	for i, hash := range hashes[:len(groups)] {
+		to := &c[groups[i]]
+		if h := max(hash>>1, 1); h < to.theta() {
+			before := to.set.Bytes()
+			a.insert(to, h)
+			bytes += to.set.Bytes() - before
+		}
+	}
+	return bytes, 0, nil
+}
+
 // Merge implements cells.Algebra.
 func (a algebra) Merge(dst, src *cell) error {
 	if dst == src {

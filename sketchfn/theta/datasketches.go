@@ -9,12 +9,14 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
-// The format of CompactSketch in Apache DataSketches, serial version 3. There is
+// The formats of CompactSketch in Apache DataSketches: serial version 3, and version
+// 4, which is compressed and only read. There is
 // no k in it; what is imported gets one that keeps the sample, and no less than
 // the default, so that sketches of default size merge.
 const (
-	dsFamily  byte = 3
-	dsVersion byte = 3
+	dsFamily     byte = 3
+	dsVersion    byte = 3
+	dsCompressed byte = 4
 
 	// dsSeedHash is the 16-bit hash of the usual seed, 9001.
 	dsSeedHash = 0x93cc
@@ -52,9 +54,14 @@ func export(v value.Opened) ([]byte, error) {
 func importDataSketches(b []byte, _ string) (value.Value, error) {
 	in := Sample{Theta: maxTheta}
 	bad := value.NotDataSketches("a theta sketch")
-	if b[1] != dsVersion {
-		return value.Value{}, sqlerr.New(sqlerr.FeatureNotSupported, "theta sketches of serial version %d are not supported, %d is", b[1], dsVersion).
-			WithHint("Export it as an uncompressed compact sketch.")
+	read := readSample
+	switch b[1] {
+	case dsVersion:
+	case dsCompressed:
+		read = readCompressed
+	default:
+		return value.Value{}, sqlerr.New(sqlerr.FeatureNotSupported, "theta sketches of serial version %d are not supported, %d and %d are", b[1], dsVersion, dsCompressed).
+			WithHint("Export it as a compact sketch.")
 	}
 	if b[5]&dsEmpty == 0 {
 		if seed := binary.LittleEndian.Uint16(b[6:]); seed != dsSeedHash {
@@ -62,7 +69,7 @@ func importDataSketches(b []byte, _ string) (value.Value, error) {
 				WithDetail("Its seed hash is %04x.", seed)
 		}
 		var ok bool
-		if in, ok = readSample(b); !ok {
+		if in, ok = read(b); !ok {
 			return value.Value{}, bad
 		}
 	}
@@ -107,10 +114,51 @@ func readSample(b []byte) (Sample, bool) {
 		in.Hashes = append(in.Hashes, binary.LittleEndian.Uint64(b[at+8*i:]))
 	}
 	slices.Sort(in.Hashes)
-	for i, h := range in.Hashes {
-		if h == 0 || h >= in.Theta || i > 0 && h == in.Hashes[i-1] {
+	return in, in.valid()
+}
+
+// readCompressed reads serial version 4: theta, if there are two words of preamble;
+// the number of hashes in b[4] bytes; the differences of ascending hashes in b[3]
+// bits each, the first bit the highest.
+func readCompressed(b []byte) (Sample, bool) {
+	in, rest := Sample{Theta: maxTheta}, b[8:]
+	width, lengthBytes := int(b[3]), int(b[4])
+	if b[0]&63 == 2 && len(rest) >= 8 {
+		in.Theta, rest = binary.LittleEndian.Uint64(rest), rest[8:]
+	} else if b[0]&63 != 1 {
+		return in, false
+	}
+	if width < 1 || width > 63 || lengthBytes < 1 || lengthBytes > 4 || len(rest) < lengthBytes || in.Theta == 0 || in.Theta > maxTheta {
+		return in, false
+	}
+	n := 0
+	for i := range lengthBytes {
+		n |= int(rest[i]) << (8 * i)
+	}
+	if rest = rest[lengthBytes:]; len(rest) != (n*width+7)/8 {
+		return in, false
+	}
+	hash, bit := uint64(0), 0
+	for range n {
+		difference := uint64(0)
+		for range width {
+			difference = difference<<1 | uint64(rest[bit/8]>>(7-bit%8)&1)
+			bit++
+		}
+		if hash += difference; hash > maxTheta {
 			return in, false
 		}
+		in.Hashes = append(in.Hashes, hash)
 	}
-	return in, true
+	return in, in.valid()
+}
+
+// valid reports whether the hashes ascend, from 1 on and below theta.
+func (in Sample) valid() bool {
+	for i, h := range in.Hashes {
+		if h == 0 || h >= in.Theta || i > 0 && h == in.Hashes[i-1] {
+			return false
+		}
+	}
+	return true
 }

@@ -88,8 +88,14 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 func (s *States) countWord(g *group, hash, word uint64) {
 	g.total++
 	if g.class != 0 {
-		if c := findWord(s.table(g), hash, word); c.low != 0 {
+		c := findWord(s.table(g), hash, word)
+		if c.low != 0 {
 			c.low++
+			return
+		}
+		if n := int(g.n) + 1; n <= s.limit && fits(g.class, n) {
+			*c = counter{hash, word, 1, g.floor}
+			g.n++
 			return
 		}
 	}
@@ -190,42 +196,50 @@ func place(table []counter, c counter) {
 
 // prune raises the floor of a group that has more than limit counters, or is
 // about to. Of the counters at the new floor those with the smallest hashes stay.
+// Which counters are free, at the floor or above it no processor can guess, so the
+// loops count instead of branching.
 func (s *States) prune(g *group) {
 	table := s.table(g)
-	s.selected = s.selected[:0]
+	s.kept = slab.GrowTo(s.kept[:0], len(table))
+	n := 0
 	for i := range table {
-		if table[i].low != 0 {
-			s.selected = append(s.selected, table[i].upper())
-		}
+		s.kept[n] = table[i]
+		n += one(table[i].low != 0)
+	}
+	all := s.kept[:n]
+	s.selected = slab.GrowTo(s.selected[:0], n)
+	for i := range all {
+		s.selected[i] = all[i].upper()
 	}
 	g.floor = s.raisedFloor(s.selected)
-	above := 0
-	s.selected = s.selected[:0]
-	for i := range table {
-		switch c := &table[i]; {
-		case c.low == 0:
-		case c.upper() > g.floor:
-			above++
-		case c.upper() == g.floor:
-			s.selected = append(s.selected, c.hash)
-		}
+	above, ties := 0, 0
+	for i := range all {
+		upper := all[i].upper()
+		s.selected[ties] = all[i].hash
+		above += one(upper > g.floor)
+		ties += one(upper == g.floor)
 	}
-	lastHash, ties := uint64(0), s.capacity > above
-	if ties {
-		lastHash = selection.Nth(s.selected, s.capacity-above-1)
+	// At the floor hashes up to the last one stay; none does where there are none to be.
+	stay := s.capacity - above
+	lastHash := uint64(0)
+	if stay > 0 {
+		lastHash = selection.Nth(s.selected[:ties], stay-1)
 	}
-	s.kept = s.kept[:0]
-	for _, c := range table {
-		switch {
-		case c.low == 0:
-		case c.upper() > g.floor || c.upper() == g.floor && ties && c.hash <= lastHash:
-			s.kept = append(s.kept, c)
-		case !s.words:
+	n = 0
+	for i, c := range all {
+		upper := c.upper()
+		keep := one(upper > g.floor) | one(upper == g.floor)&one(c.hash <= lastHash)&one(stay > 0)
+		all[i], all[n] = all[n], c
+		n += keep
+	}
+	if !s.words {
+		for _, c := range all[n:] {
 			s.waste += int(c.payload & math.MaxUint32)
 		}
 	}
+	s.kept = all[:n]
 	clear(table)
-	g.n = uint32(len(s.kept))
+	g.n = uint32(n)
 	if g.class > s.fullClass {
 		s.resize(g, s.fullClass)
 		table = s.table(g)
@@ -233,6 +247,14 @@ func (s *States) prune(g *group) {
 	for _, c := range s.kept {
 		place(table, c)
 	}
+}
+
+// one is 1 for true.
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // leastWaste is the number of unused bytes of an arena that are let be.

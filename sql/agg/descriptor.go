@@ -46,6 +46,7 @@ const (
 	MergeableSummary  MergeAlgebra = "mergeable_summary"  // any order gives the same guarantee (Agarwal et al., 2012)
 	Idempotent        MergeAlgebra = "semilattice"        // and merging twice changes nothing
 	OrderedMonoid     MergeAlgebra = "ordered_monoid"     // associative in partition order
+	NotMergeable      MergeAlgebra = "none"               // all rows of a group have to be in one partition
 )
 
 // PrivacyClass says what a released value can reveal of a contributor.

@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -156,6 +158,9 @@ func (b *binder) addCall(fold *plan.Fold, src *foldSource, call *plan.AggCall) b
 	if call.Combine || len(call.OrderBy) > 0 || fn == nil || fn.MergeAlgebra == agg.OrderedMonoid {
 		return false
 	}
+	if fn.MergeAlgebra == agg.NotMergeable && !inOnePartition(fold) {
+		return false
+	}
 	st := plan.FoldState{Spec: call.Bound.State}
 	var ok bool
 	if st.Filter, ok = src.over(call.Filter); !ok {
@@ -180,6 +185,28 @@ func (b *binder) addCall(fold *plan.Fold, src *foldSource, call *plan.AggCall) b
 	}
 	fold.Aggs = append(fold.Aggs, plan.FoldAgg{Name: call.Name, State: at, Final: call.Bound.Final})
 	return true
+}
+
+// inOnePartition reports whether all rows of a group are in one partition: there is
+// but one, or what rows are routed by is among the keys.
+func inOnePartition(fold *plan.Fold) bool {
+	s := fold.Stream.Stream
+	if len(s.Epochs) != 1 {
+		return false
+	}
+	if len(s.Partitions()) == 1 {
+		return true
+	}
+	route := s.Options.PartitionKey
+	if len(route) == 0 {
+		route = s.Options.DedupKey
+	}
+	for _, c := range route {
+		if !slices.ContainsFunc(fold.Keys, func(k expr.Expr) bool { i, ok := plan.ColumnIndex(k); return ok && i == c }) {
+			return false
+		}
+	}
+	return len(route) > 0
 }
 
 func sameState(a, b *plan.FoldState) bool {

@@ -38,7 +38,7 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	case "tumble", "tumble_start", "tumble_end":
 		return b.tumbleCall(c, f)
 	}
-	if !f.SQLSyntax && isSetFunction(name) {
+	if !f.SQLSyntax && b.isSetFunction(name) {
 		return b.setInExpr(c, f, "")
 	}
 	if f.SQLSyntax && name == "grouping" {

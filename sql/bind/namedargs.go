@@ -14,14 +14,20 @@ import (
 // default.
 func (b *binder) callArgs(c *clause, f *ast.FuncCall) ([]expr.Expr, error) {
 	first := slices.IndexFunc(f.Args, func(e ast.Expr) bool { _, named := e.(*ast.NamedArg); return named })
+	known := b.parameters(f.Name.Name)
 	if first < 0 {
-		return b.exprs(c, f.Args)
+		args, err := b.exprs(c, f.Args)
+		// The forms of other functions have fewer arguments.
+		set := b.env.Registry.Scalars().SetFunction(f.Name.Name) != nil
+		for i := len(args); err == nil && set && i < len(known) && known[i].Default != nil; i++ {
+			args = append(args, known[i].Default)
+		}
+		return args, err
 	}
 	args, err := b.exprs(c, f.Args[:first])
 	if err != nil {
 		return nil, err
 	}
-	known := expr.Parameters(f.Name.Name)
 	given := map[string]expr.Expr{}
 	signature := make([]string, 0, len(f.Args))
 	for _, a := range args {

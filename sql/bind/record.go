@@ -50,7 +50,7 @@ func (b *binder) record(fields []recordField) (expr.Expr, error) {
 // fieldSelect binds (f(...)).column for a set-returning function, and a field of
 // a column that holds such rows.
 func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
-	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && isSetFunction(f.Name.Name) {
+	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && b.isSetFunction(f.Name.Name) {
 		return b.setInExpr(c, f, x.Field)
 	}
 	if ref, ok := x.Arg.(*ast.ColumnRef); ok && !x.Star {

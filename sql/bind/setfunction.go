@@ -23,9 +23,26 @@ var recordSets = map[string]struct {
 	"jsonb_to_record": {types.JSONB, false}, "jsonb_to_recordset": {types.JSONB, true},
 }
 
-func isSetFunction(name string) bool {
+func (b *binder) isSetFunction(name string) bool {
 	_, records := recordSets[name]
-	return records || slices.Contains(polymorphicSets, name) || len(expr.SetFunctions(name)) > 0
+	return records || slices.Contains(polymorphicSets, name) || len(b.setForms(name)) > 0
+}
+
+// setForms returns the forms of a set-returning function, those of the aggregates'
+// library included.
+func (b *binder) setForms(name string) []*expr.SetFunction {
+	if f := b.env.Registry.Scalars().SetFunction(name); f != nil {
+		return []*expr.SetFunction{f}
+	}
+	return expr.SetFunctions(name)
+}
+
+// parameters returns the names of a function's arguments, nil where it has none.
+func (b *binder) parameters(name string) []expr.Parameter {
+	if f := b.env.Registry.Scalars().SetFunction(name); f != nil {
+		return f.Params
+	}
+	return expr.Parameters(name)
 }
 
 // funcRef binds a function in FROM.
@@ -37,7 +54,7 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 	s := &scope{node: plan.OneRow(), ctx: ctx}
 	c := &clause{s: s, name: "functions in FROM"}
 	var node plan.Node
-	if isSetFunction(name) {
+	if b.isSetFunction(name) {
 		scan, err := b.setCall(c, x)
 		if err != nil {
 			return nil, sqlerr.From(err).At(x.Func.Position())
@@ -126,12 +143,12 @@ func setScan(forms []*expr.SetFunction, args []expr.Expr) (*plan.FunctionScan, e
 
 // functionScan binds a call of a set-returning function.
 func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, error) {
-	args, err := b.exprs(c, f.Args)
+	args, err := b.callArgs(c, f)
 	if err != nil {
 		return nil, err
 	}
 	name := f.Name.Name
-	if forms := expr.SetFunctions(name); len(forms) > 0 {
+	if forms := b.setForms(name); len(forms) > 0 {
 		return setScan(forms, args)
 	}
 	if _, ok := recordSets[name]; ok {

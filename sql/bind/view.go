@@ -111,7 +111,7 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 // notFoldable says why a body is not a fold: by an aggregate whose value depends
 // on the order of the events, or for want of any.
 func (b *binder) notFoldable(core *ast.SelectCore) error {
-	var ordered *ast.FuncCall
+	var ordered, alone *ast.FuncCall
 	ast.WalkExprs(core, func(e ast.Expr) bool {
 		f, ok := e.(*ast.FuncCall)
 		if !ok || ordered != nil {
@@ -121,12 +121,19 @@ func (b *binder) notFoldable(core *ast.SelectCore) error {
 			ordered = f
 		} else if fn := b.env.Registry.Lookup(f.Name.Name); fn != nil && fn.MergeAlgebra == agg.OrderedMonoid {
 			ordered = f
+		} else if fn != nil && fn.MergeAlgebra == agg.NotMergeable {
+			alone = f
 		}
 		return true
 	})
 	if ordered != nil {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "aggregate %s is not supported in a continuous view", ordered.Name.Name).
 			WithHint("Call it in the query that reads the view or the stream.").At(ordered.Position())
+	}
+	if alone != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "states of aggregate %s do not merge, and the groups of this view are in several partitions", alone.Name.Name).
+			WithHint("Group by the partition key of the stream, create it with partitions = 1, or call the aggregate in a query over the stream, which brings all rows to one place.").
+			At(alone.Position())
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view must aggregate one stream").
 		WithHint("Use GROUP BY or an aggregate such as count(*) over a stream or TUMBLE(stream, ...).")
@@ -259,6 +266,9 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 		if i < len(rel.Columns) {
 			r.cols[i].name = rel.Columns[i].Name
 		}
+	}
+	if err := keepAccuracy(r, rel); err != nil {
+		return nil, err
 	}
 	s, err := derived(r, rel.Name, alias, ctx)
 	if err != nil {

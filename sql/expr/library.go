@@ -1,7 +1,10 @@
 package expr
 
 import (
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -23,7 +26,34 @@ type Function struct {
 // Library is the scalar functions that a server has besides those of this
 // package. It is filled at start by explicit calls and then only read. The nil
 // Library is empty.
-type Library struct{ functions, lower, upper registry }
+type Library struct {
+	functions, lower, upper registry
+	sets                    map[string]*SetFunction
+}
+
+// RegisterSet adds a function that yields rows.
+func (l *Library) RegisterSet(f *SetFunction) {
+	if l.sets == nil {
+		l.sets = map[string]*SetFunction{}
+	}
+	l.sets[f.Name] = f
+}
+
+// SetFunction returns the function of this name that yields rows, or nil.
+func (l *Library) SetFunction(name string) *SetFunction {
+	if l == nil {
+		return nil
+	}
+	return l.sets[name]
+}
+
+// SetFunctions lists the functions that yield rows, by name.
+func (l *Library) SetFunctions() []*SetFunction {
+	if l == nil {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(l.sets), func(a, b *SetFunction) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // Register adds an overload.
 func (l *Library) Register(f Function) {

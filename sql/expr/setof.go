@@ -15,6 +15,10 @@ type SetFunction struct {
 	Name    string
 	Args    []types.OID
 	Columns []types.Column
+	// Params names the arguments, with defaults of the last ones, where a call may
+	// name them; else nil.
+	Params      []Parameter
+	Description string
 	// Nulls says that it is called with NULLs; else one NULL yields no rows.
 	Nulls bool
 	// Rows evaluates a call: the function that it returns appends the next row to
@@ -35,6 +39,15 @@ var setFunctions = sync.OnceValue(func() map[string][]*SetFunction {
 
 // SetFunctions returns the forms of a name, none where it is no such function.
 func SetFunctions(name string) []*SetFunction { return setFunctions()[name] }
+
+// OneRow steps through a single row.
+func OneRow(row []types.Datum) RowStep {
+	return oneByOne(1, func(_ int, out []*types.Vector) {
+		for i, d := range row {
+			out[i].AppendDatum(d)
+		}
+	})
+}
 
 func oneColumn(name string, t types.OID) []types.Column {
 	return []types.Column{{Name: name, Type: types.Of(t)}}

@@ -91,7 +91,7 @@ func fillFunctionDescriptions(w *writer) {
 
 func fillDescriptions(c *Catalog, w *writer) {
 	w.columns("objoid classoid objsubid description")
-	for _, f := range c.aggregates() {
+	for _, f := range c.registered() {
 		w.add(f.oid, pgProcOID, 0, f.description)
 	}
 	for _, o := range c.relations() {

@@ -74,6 +74,10 @@ func options(r *catalog.Relation) []string {
 		if v.MaxStaleness > 0 {
 			add("max_staleness", clock(v.MaxStaleness))
 		}
+		if a := v.Accuracy; a != nil {
+			add("max_error", fmt.Sprint(a.MaxError))
+			add("on_bound_exceeded", a.OnExceeded)
+		}
 	}
 	return out
 }

@@ -199,7 +199,7 @@ func (c *Catalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 				return f.oid, true
 			}
 		}
-		for _, f := range c.aggregates() {
+		for _, f := range c.registered() {
 			if f.name == rest {
 				return f.oid, true
 			}

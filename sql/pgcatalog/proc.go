@@ -23,6 +23,7 @@ type function struct {
 	source      string
 	description string
 	aggregate   *agg.Function
+	set         *expr.SetFunction
 }
 
 var volatilities = map[expr.Volatility]string{expr.Immutable: "i", expr.Stable: "s", expr.Volatile: "v"}
@@ -82,18 +83,20 @@ var functionByOID = sync.OnceValue(func() map[uint32]*function {
 	return m
 })
 
-// aggregateCache holds the aggregates of a registry, which is only read.
-var aggregateCache sync.Map // *agg.Registry → []*function
+// registeredCache holds the functions of a registry, which is only read.
+var registeredCache sync.Map // *agg.Registry → []*function
 
-func (c *Catalog) aggregates() []*function {
+// registered returns the aggregates of the registry and the functions that come
+// with them.
+func (c *Catalog) registered() []*function {
 	r := c.cfg.Registry
 	if r == nil {
 		return nil
 	}
-	if list, ok := aggregateCache.Load(r); ok {
+	if list, ok := registeredCache.Load(r); ok {
 		return list.([]*function) //nolint:forcetypeassert // nothing else is stored
 	}
-	var out []*function
+	out := libraryFunctions(r.Scalars())
 	for _, name := range r.Names() {
 		f := r.Lookup(name)
 		for _, s := range signatures(f) {
@@ -110,7 +113,29 @@ func (c *Catalog) aggregates() []*function {
 	for _, f := range out {
 		f.oid = taken.number(f.kind, f.name, f.args)
 	}
-	aggregateCache.Store(r, out)
+	registeredCache.Store(r, out)
+	return out
+}
+
+func libraryFunctions(l *expr.Library) []*function {
+	var out []*function
+	for _, f := range l.Functions() {
+		p := &function{
+			name: f.Name, kind: "f", result: f.Result.OID, strict: f.Strict, volatility: volatilities[f.Volatility],
+			source: f.Name, description: f.Description,
+		}
+		for _, a := range f.Args {
+			p.args = append(p.args, a.OID)
+		}
+		out = append(out, p)
+	}
+	for _, f := range l.SetFunctions() {
+		result := types.OID(types.Record)
+		if len(f.Columns) == 1 {
+			result = f.Columns[0].Type.OID
+		}
+		out = append(out, &function{name: f.Name, kind: "f", args: f.Args, result: result, strict: !f.Nulls, volatility: "i", source: f.Name, description: f.Description, set: f})
+	}
 	return out
 }
 
@@ -128,6 +153,11 @@ var probes = []types.OID{
 // signatures finds out by asking which arguments an aggregate takes: none, one
 // value, and one value with a parameter.
 func signatures(f *agg.Function) []signature {
+	for _, p := range probes { // two columns, not a column and a parameter
+		if _, ok := bindAs(f, []types.OID{p, p}, make([]*types.Datum, 2)); ok && f.Family != "exact" {
+			return []signature{documented(f)}
+		}
+	}
 	half, five := types.FloatDatum(0.5), types.IntDatum(types.Int4, 5)
 	comma := types.TextDatum(",")
 	tails := []*types.Datum{nil, &half, &five, &comma}
@@ -152,7 +182,28 @@ func signatures(f *agg.Function) []signature {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, signature{args: []types.OID{types.Any}, result: types.Any})
+		out = append(out, documented(f))
+	}
+	return out
+}
+
+// documented reads the arguments that are needed and the result from the text of a
+// signature, "f(x float8[], id any type with equality [, k int4]) → sketch"; what
+// names no type stands for any.
+func documented(f *agg.Function) signature {
+	typeOf := func(text string) types.OID {
+		if t, err := types.ByName(strings.TrimSpace(text)); err == nil {
+			return t.OID
+		}
+		return types.Any
+	}
+	call, result, _ := strings.Cut(f.Signature, " → ")
+	_, call, _ = strings.Cut(call, "(")
+	call, _, _ = strings.Cut(strings.TrimSuffix(call, ")"), " [,")
+	out := signature{result: typeOf(result)}
+	for _, arg := range strings.Split(call, ", ") {
+		_, t, _ := strings.Cut(arg, " ")
+		out.args = append(out.args, typeOf(t))
 	}
 	return out
 }
@@ -212,14 +263,17 @@ func fillFunctions(w *writer) {
 
 func fillAggregates(c *Catalog, w *writer) {
 	startFunctions(w)
-	for _, f := range c.aggregates() {
+	for _, f := range c.registered() {
 		addFunction(w, f)
 	}
 }
 
 func fillAggregateDetails(c *Catalog, w *writer) {
 	w.columns("aggfnoid aggtranstype aggkind")
-	for _, f := range c.aggregates() {
+	for _, f := range c.registered() {
+		if f.aggregate == nil {
+			continue
+		}
 		kind := "n"
 		if strings.Contains(f.description, "WITHIN GROUP") {
 			kind = "o"
@@ -236,6 +290,9 @@ func (f *function) arguments() string {
 	parts := make([]string, len(f.args))
 	for i, a := range f.args {
 		parts[i] = types.Of(a).String()
+		if f.set != nil && i < len(f.set.Params) {
+			parts[i] = f.set.Params[i].Name + " " + parts[i]
+		}
 		if f.variadic && i == len(f.args)-1 {
 			parts[i] = "VARIADIC " + parts[i]
 		}
@@ -248,7 +305,7 @@ func (c *Catalog) function(oid uint32) *function {
 	if f := functionByOID()[oid]; f != nil {
 		return f
 	}
-	for _, f := range c.aggregates() {
+	for _, f := range c.registered() {
 		if f.oid == oid {
 			return f
 		}

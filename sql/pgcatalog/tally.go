@@ -66,22 +66,31 @@ func fillStreams(c *Catalog, w *writer) {
 
 func fillTallyViews(c *Catalog, w *writer) {
 	w.columns(`name kind stream allowed_lateness early max_groups max_staleness time_zone fingerprint owner created version
-		definition`)
+		definition max_error on_bound_exceeded`)
 	for _, r := range c.ofKind(catalog.KindContinuousView, catalog.KindView) {
 		body, _ := viewBody(r)
 		body = strings.TrimSpace(body)
 		v := r.ContinuousView
 		if v == nil {
-			w.add(r.Name, string(r.Kind), nil, nil, nil, nil, nil, nil, nil, orNull(r.Owner), timeOrNull(r.Created), int64(r.Version), body)
+			w.add(r.Name, string(r.Kind), nil, nil, nil, nil, nil, nil, nil, orNull(r.Owner), timeOrNull(r.Created), int64(r.Version), body, nil, nil)
 			continue
 		}
+		maxError, exceeded := accuracyOf(v)
 		var groups any
 		if v.MaxGroups > 0 {
 			groups = v.MaxGroups
 		}
 		w.add(r.Name, string(r.Kind), orNull(c.streamName(r)), types.Span{Micros: int64(v.AllowedLateness)}.Datum(), clockSpan(v.Early), groups,
-			clockSpan(v.MaxStaleness), v.TimeZone, v.Fingerprint, orNull(r.Owner), timeOrNull(r.Created), int64(r.Version), body)
+			clockSpan(v.MaxStaleness), v.TimeZone, v.Fingerprint, orNull(r.Owner), timeOrNull(r.Created), int64(r.Version), body, maxError, exceeded)
 	}
+}
+
+// accuracyOf is the accuracy contract of a view, NULLs without one.
+func accuracyOf(v *catalog.ContinuousView) (maxError, onExceeded any) {
+	if v.Accuracy == nil {
+		return nil, nil
+	}
+	return v.Accuracy.MaxError, v.Accuracy.OnExceeded
 }
 
 // streamName is the name of the stream that a continuous view reads.

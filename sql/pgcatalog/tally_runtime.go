@@ -166,7 +166,7 @@ func fillWatermarks(ctx context.Context, c *Catalog, w *writer) error {
 // fillGuarantees lists, for each column of a continuous view, the aggregates that
 // it is made of and what they promise.
 func fillGuarantees(_ context.Context, c *Catalog, w *writer) error {
-	w.columns("view position column function family guarantee error_kind approximate merge_algebra state privacy_class citation")
+	w.columns("view position column function family guarantee error_kind approximate merge_algebra state privacy_class citation max_error on_bound_exceeded")
 	if c.cfg.View == nil || c.cfg.Registry == nil {
 		return nil
 	}
@@ -185,21 +185,25 @@ func fillGuarantees(_ context.Context, c *Catalog, w *writer) error {
 			}
 			slices.Sort(aggs)
 			for _, a := range aggs {
-				c.addGuarantee(w, r.Name, i+1, v.Columns[i].Name, v.Fold, a)
+				c.addGuarantee(w, r, i+1, v.Columns[i].Name, v.Fold, a)
 			}
 		}
 	}
 	return nil
 }
 
-func (c *Catalog) addGuarantee(w *writer, view string, position int, column string, fold *plan.Fold, a int) {
+func (c *Catalog) addGuarantee(w *writer, view *catalog.Relation, position int, column string, fold *plan.Fold, a int) {
 	call := &fold.Aggs[a]
 	identity := fold.States[call.State].Spec.Identity()
 	f := c.cfg.Registry.Lookup(call.Name)
+	maxError, exceeded := accuracyOf(view.ContinuousView)
+	if !call.Final.Approximate() {
+		maxError, exceeded = nil, nil
+	}
 	if f == nil {
-		w.add(view, position, column, call.Name, nil, nil, string(call.Final.Kind()), call.Final.Approximate(), nil, identity, nil, nil)
+		w.add(view.Name, position, column, call.Name, nil, nil, string(call.Final.Kind()), call.Final.Approximate(), nil, identity, nil, nil, maxError, exceeded)
 		return
 	}
-	w.add(view, position, column, call.Name, f.Family, f.Guarantee, string(call.Final.Kind()), call.Final.Approximate(),
-		string(f.MergeAlgebra), identity, string(f.PrivacyClass), orNull(f.Citation))
+	w.add(view.Name, position, column, call.Name, f.Family, f.Guarantee, string(call.Final.Kind()), call.Final.Approximate(),
+		string(f.MergeAlgebra), identity, string(f.PrivacyClass), orNull(f.Citation), maxError, exceeded)
 }

@@ -2,6 +2,10 @@ package plan
 
 import "github.com/tallydb/tallydb/sql/types"
 
+// FlagInaccurate is the bit of _flags that says that an error is larger than the
+// view's max_error; those below are about coverage.
+const FlagInaccurate = 1 << 5
+
 // Envelope column numbers, relative to the first one.
 const (
 	EnvStatus = iota

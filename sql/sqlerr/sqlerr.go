@@ -107,6 +107,8 @@ const (
 	IncompatibleState Code = "TY003"
 	// EventRejected: an event was refused at ingest, with its reason.
 	EventRejected Code = "TY004"
+	// AccuracyExceeded: the error of a value is larger than the view's max_error.
+	AccuracyExceeded Code = "TY005"
 )
 
 // Error is an error for a client. Position is the 1-based character (not byte)

@@ -1,0 +1,89 @@
+package countmin
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/tallydb/tallydb/sketchfn/value"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// The format of CountMinSketch in Apache DataSketches, serial version 1, with whole
+// weights as Go, Java and C++ write them: two words of preamble; then, unless it is
+// empty, the total and the counters, row by row, 8 bytes little-endian each.
+//
+// There, implementations draw the seeds of rows each with a generator of its own, so
+// values cannot be looked up in what another one wrote, nor in what we do: totals are
+// kept, and sketches of one origin merge.
+const (
+	dsFamily  byte = 18
+	dsVersion byte = 1
+	dsEmpty   byte = 1
+
+	// dsSeedHash is the 16-bit hash of the usual seed, 9001.
+	dsSeedHash = 0x93cc
+
+	dsPreamble = 16
+
+	// foreignTypeName stands for the type of values that DataSketches hashed; kinds of
+	// it have foreign as their third parameter.
+	foreignTypeName = "any"
+	foreign         = 1
+)
+
+func isForeign(k value.Kind) bool { return k.Type == foreignTypeName && k.Params[2] == foreign }
+
+func export(v value.Opened) ([]byte, error) {
+	c, shape := read(v.States, 0)
+	out := []byte{2, dsVersion, dsFamily, 0, 0, 0, 0, 0}
+	out = binary.LittleEndian.AppendUint32(out, uint32(shape.width))
+	out = append(out, byte(shape.depth), dsSeedHash&0xff, dsSeedHash>>8, 0)
+	if c.total == 0 {
+		out[3] = dsEmpty
+		return out, nil
+	}
+	spread := cell{total: c.total, entries: slices.Clone(c.entries), n: c.n, counters: c.counters}
+	if spread.counters == nil {
+		shape.spread(&spread)
+	}
+	out = binary.LittleEndian.AppendUint64(out, spread.total)
+	for _, x := range spread.counters {
+		out = binary.LittleEndian.AppendUint64(out, x)
+	}
+	return out, nil
+}
+
+func importDataSketches(b []byte, _ string) (value.Value, error) {
+	bad := value.NotDataSketches("a Count-Min sketch")
+	if len(b) < dsPreamble || b[0] != 2 || b[1] != dsVersion {
+		return value.Value{}, bad
+	}
+	width, depth := binary.LittleEndian.Uint32(b[8:]), int(b[12])
+	if seed := binary.LittleEndian.Uint16(b[13:]); seed != dsSeedHash {
+		return value.Value{}, sqlerr.New(sqlerr.IncompatibleState, "the Count-Min sketch was made with another seed than 9001").
+			WithDetail("Its seed hash is %04x.", seed)
+	}
+	if width < 2 || width > maxWidth || depth < 1 || depth > maxDepth {
+		return value.Value{}, sqlerr.New(sqlerr.ProgramLimitExceeded, "a Count-Min sketch of %d rows of %d counters", depth, width).
+			WithHint("At most %d rows of %d counters are supported.", maxDepth, maxWidth)
+	}
+	kind := kindOf(foreignTypeName, int(width), depth)
+	kind.Params[2] = foreign
+	out := value.Value{SeedID: value.DataSketchesSeed, Kind: kind}
+	if b[3]&dsEmpty != 0 {
+		out.State = algebra{newShape(int(width), depth)}.Append([]byte{codecV1}, &cell{})
+		return out, nil
+	}
+	if len(b) != dsPreamble+8+8*int(width)*depth {
+		return value.Value{}, bad
+	}
+	c := cell{total: binary.LittleEndian.Uint64(b[dsPreamble:]), counters: make([]uint64, int(width)*depth)}
+	for i := range c.counters {
+		// A weight below 0 is none of a count.
+		if c.counters[i] = binary.LittleEndian.Uint64(b[dsPreamble+8+8*i:]); c.counters[i] > c.total || c.total >= maxTotal {
+			return value.Value{}, bad
+		}
+	}
+	out.State = algebra{newShape(int(width), depth)}.Append([]byte{codecV1}, &c)
+	return out, nil
+}

@@ -1,0 +1,198 @@
+package sketchfn_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/keyhash"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// gridPoint is a number of values and the number of seeds that it is tried with.
+type gridPoint struct{ n, seeds int }
+
+// grid is the numbers of values from 1 on, each with up to 1,000 seeds as long as
+// that is no more than a budget of values; TALLY_STATISTICS=full goes to ten million
+// values, and to a budget that is fifty times as large.
+func grid() []gridPoint {
+	most, budget, seeds := 100_000, 100_000, 100
+	if os.Getenv("TALLY_STATISTICS") == "full" {
+		most, budget, seeds = 10_000_000, 5_000_000, 1000
+	}
+	var out []gridPoint
+	for n := 1; n <= most; n *= 10 {
+		out = append(out, gridPoint{n, min(seeds, max(budget/n, 2))})
+	}
+	return out
+}
+
+// onGrid folds a column of each size with each seed, whole or in two parts that are
+// merged, and counts how often check says that limits at 0.95 hold.
+func onGrid(t *testing.T, what string, b agg.Bound, column func(n int) *types.Vector, prepare func(v *types.Vector), check func(s agg.States, seed keyhash.Seed, v *types.Vector) (hits, of int, deviation float64)) {
+	t.Helper()
+	hits, of := 0, 0
+	for _, p := range grid() {
+		v := column(p.n)
+		prepare(v)
+		sum := 0.0
+		all, held := 0, 0
+		for trial := range p.seeds {
+			seed := keyhash.Seed{K0: uint64(trial), K1: uint64(p.n)}
+			s := b.State.New(agg.Config{Seed: seed})
+			s.Grow(2)
+			if trial%2 == 0 || p.n < 2 {
+				updateRange(t, s, 0, v, 0, p.n)
+			} else {
+				updateRange(t, s, 0, v, 0, p.n/3)
+				updateRange(t, s, 1, v, p.n/3, p.n)
+				must(t, s.MergeFrom(0, s, 1))
+			}
+			h, n, deviation := check(s, seed, v)
+			held, all, sum = held+h, all+n, sum+deviation
+			if limit := 3*b.State.BytesPerGroup(int64(p.n)) + 1<<17; s.MemoryBytes() > limit {
+				t.Errorf("%s: %d bytes for %d values, %d estimated", what, s.MemoryBytes(), p.n, b.State.BytesPerGroup(int64(p.n)))
+			}
+		}
+		t.Logf("%-28s n=%-9d %4d seeds: coverage %.4f, bias %+.5f", what, p.n, p.seeds, float64(held)/float64(all), sum/float64(p.seeds))
+		if least := 0.95 - 3*math.Sqrt(0.95*0.05/float64(all)); float64(held)/float64(all) < least {
+			t.Errorf("%s: of %d values bounds hold in %d of %d cases", what, p.n, held, all)
+		}
+		hits, of = hits+held, of+all
+	}
+	checkCoverage(t, what, hits, of, 0.95)
+}
+
+// updateRange folds rows in batches, as partitions do.
+func updateRange(t *testing.T, s agg.States, g uint32, v *types.Vector, from, to int) {
+	t.Helper()
+	groups, rows := make([]uint32, benchRows), make([]int32, benchRows)
+	for at := from; at < to; at += benchRows {
+		n := min(benchRows, to-at)
+		for i := range n {
+			groups[i], rows[i] = g, int32(at+i)
+		}
+		must(t, s.Update(groups[:n], rows[:n], []*types.Vector{v}))
+	}
+}
+
+// TestGridOfDistinctHolds: distinct counts of all sizes.
+func TestGridOfDistinctHolds(t *testing.T) {
+	for _, name := range []string{"approx_distinct", "theta_agg"} {
+		for shapeName, shape := range distinctShapes {
+			column := func(n int) *types.Vector { return shape(0, n) }
+			b := mustBind(t, name, column(1).Type.OID)
+			onGrid(t, name+" "+shapeName, b, column, func(*types.Vector) {}, func(s agg.States, seed keyhash.Seed, v *types.Vector) (int, int, float64) {
+				x, lo, hi := 0.0, 0.0, 0.0
+				if name == "approx_distinct" {
+					out, bounds := types.NewVector(types.Of(types.Int8), 2), newBounds(b)
+					must(t, b.Final.Finalise(s, 2, 0.95, out, bounds))
+					x, lo, hi = float64(out.Ints[0]), float64(bounds.Lo.Ints[0]), float64(bounds.Hi.Ints[0])
+				} else {
+					x, lo, hi = boundsOf(t, "theta_estimate", seed, "0.95", sketchValue2(t, b, s))
+				}
+				n := float64(v.Len())
+				if lo <= n && n <= hi {
+					return 1, 1, x/n - 1
+				}
+				return 0, 1, x/n - 1
+			})
+		}
+	}
+}
+
+// TestGridOfQuantilesHolds: medians and 99th percentiles of all sizes; the deviation
+// is that of the rank of the median.
+func TestGridOfQuantilesHolds(t *testing.T) {
+	for shapeName, shape := range valueShapes {
+		var sorted []float64
+		median, tail := mustBind(t, "approx_quantile", types.Float8, 0.5), mustBind(t, "approx_quantile", types.Float8, 0.99)
+		column := func(n int) *types.Vector {
+			r := rand.New(rand.NewPCG(uint64(n), 6))
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = shape(r, i, n)
+			}
+			return floats(values)
+		}
+		prepare := func(v *types.Vector) {
+			sorted = slices.Clone(v.Floats)
+			slices.Sort(sorted)
+		}
+		onGrid(t, "approx_quantile "+shapeName, median, column, prepare, func(s agg.States, _ keyhash.Seed, _ *types.Vector) (int, int, float64) {
+			hits, deviation := 0, 0.0
+			for q, b := range map[float64]agg.Bound{0.5: median, 0.99: tail} {
+				out, bounds := types.NewVector(types.Of(types.Float8), 2), newBounds(b)
+				must(t, b.Final.Finalise(s, 2, 0.95, out, bounds))
+				want := truth(sorted, q)
+				if bounds.Lo.Floats[0] <= want && want <= bounds.Hi.Floats[0] {
+					hits++
+				}
+				if q == 0.5 {
+					deviation = rankError(sorted, q, out.Floats[0])
+				}
+			}
+			return hits, 2, deviation
+		})
+	}
+}
+
+// TestGridOfFrequenciesHolds: Count-Min and frequent items of all sizes, of the most
+// frequent value of a distribution with a long tail, and of one that is rare.
+func TestGridOfFrequenciesHolds(t *testing.T) {
+	for shapeName, value := range map[string]func(r *rand.Rand, i int) int64{
+		"zipf":     func(r *rand.Rand, _ int) int64 { return int64(math.Exp(r.Float64() * 12)) },
+		"uniform":  func(r *rand.Rand, _ int) int64 { return 1 + r.Int64N(100_000) },
+		"distinct": func(_ *rand.Rand, i int) int64 { return int64(i + 1) },
+		"two":      func(r *rand.Rand, _ int) int64 { return 1 + r.Int64N(2) },
+		"geometric": func(r *rand.Rand, _ int) int64 {
+			return 1 + int64(r.ExpFloat64()*20)
+		},
+	} {
+		for name, lookup := range map[string]string{"freq_agg": "freq", "frequent_agg": "frequent_count"} {
+			b := mustBind(t, name, types.Int8)
+			counts := map[int64]int64{}
+			column := func(n int) *types.Vector {
+				r := rand.New(rand.NewPCG(uint64(n), 7))
+				v := ints(n, 0)
+				for i := range v.Ints {
+					v.Ints[i] = value(r, i)
+				}
+				return v
+			}
+			prepare := func(v *types.Vector) {
+				clear(counts)
+				for _, x := range v.Ints {
+					if x == 1 || x == 77 {
+						counts[x]++
+					}
+				}
+			}
+			onGrid(t, name+" "+shapeName, b, column, prepare, func(s agg.States, seed keyhash.Seed, v *types.Vector) (int, int, float64) {
+				sketch, hits, deviation := sketchValue2(t, b, s), 0, 0.0
+				for _, key := range []int64{1, 77} {
+					x, lo, hi := boundsOf(t, lookup, seed, "0.95", sketch, types.IntDatum(types.Int8, key))
+					if want := float64(counts[key]); lo <= want && want <= hi {
+						hits++
+					}
+					deviation += (x - float64(counts[key])) / float64(v.Len()) / 2
+				}
+				return hits, 2, deviation
+			})
+		}
+	}
+}
+
+// sketchValue2 is sketchValue of the first of two groups.
+func sketchValue2(t *testing.T, b agg.Bound, s agg.States) types.Datum {
+	t.Helper()
+	out := types.NewVector(types.Of(types.Sketch), 2)
+	if err := b.Final.Finalise(s, 2, 0.95, out, newBounds(b)); err != nil {
+		t.Fatal(fmt.Errorf("finalise: %w", err))
+	}
+	return out.Datum(0)
+}

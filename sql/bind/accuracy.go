@@ -1,0 +1,117 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// keepAccuracy makes the rows of a view keep its accuracy contract: values are NULL
+// or fail the statement where they are read and where their states are merged, and
+// rows say that they are degraded.
+func keepAccuracy(r *result, rel *catalog.Relation) error {
+	c := rel.ContinuousView.Accuracy
+	if c == nil {
+		return nil
+	}
+	if c.OnExceeded != catalog.LabelExceeded {
+		accuracy := agg.Accuracy{MaxError: c.MaxError, Fail: c.OnExceeded == catalog.FailExceeded, View: rel.Name}
+		r.node = finaliseWithin(r.node, accuracy)
+		for i, col := range r.cols {
+			if col.approx == nil || col.approx.bound == nil {
+				continue
+			}
+			a, bound := *col.approx, *col.approx.bound
+			accuracy.Function = "combine(" + col.name + ")"
+			bound.Final = agg.Within(bound.Final, accuracy)
+			a.bound = &bound
+			r.cols[i].approx = &a
+		}
+	}
+	if c.OnExceeded == catalog.FailExceeded {
+		return nil
+	}
+	var err error
+	r.node, err = degradeBeyond(r.node, c.MaxError)
+	return err
+}
+
+// finaliseWithin makes the fold scans of a plan keep an accuracy.
+func finaliseWithin(n plan.Node, accuracy agg.Accuracy) plan.Node {
+	if f, ok := n.(*plan.FoldScan); ok {
+		scan, fold := *f, *f.Fold
+		fold.Aggs = slices.Clone(fold.Aggs)
+		for i := range fold.Aggs {
+			accuracy.Function = fold.Aggs[i].Name
+			fold.Aggs[i].Final = agg.Within(fold.Aggs[i].Final, accuracy)
+		}
+		scan.Fold = &fold
+		return &scan
+	}
+	children := n.Children()
+	if len(children) == 0 {
+		return n
+	}
+	out := make([]plan.Node, len(children))
+	for i, c := range children {
+		out[i] = finaliseWithin(c, accuracy)
+	}
+	return n.WithChildren(out)
+}
+
+// degradeBeyond says of the rows whose error is larger or unknown that they are
+// degraded, and sets a flag.
+func degradeBeyond(n plan.Node, maxError float64) (plan.Node, error) {
+	schema := n.Schema()
+	env := plan.EnvelopeAt(schema)
+	if env < 0 {
+		return n, nil
+	}
+	column := func(i int) expr.Expr { return plan.NewColumn(schema, env+i) }
+	unknown, err := expr.NewIsNull(column(plan.EnvError), false)
+	if err != nil {
+		return nil, err
+	}
+	larger, err := expr.NewOperator(">", column(plan.EnvError), expr.NewConst(types.FloatDatum(maxError)))
+	if err != nil {
+		return nil, err
+	}
+	beyond, err := expr.NewOr(unknown, larger)
+	if err != nil {
+		return nil, err
+	}
+	better := make([]expr.Expr, 0, 3)
+	for _, s := range []string{plan.StatusComplete, plan.StatusProvisional, plan.StatusStale} {
+		better = append(better, expr.NewConst(types.TextDatum(s)))
+	}
+	mild, err := expr.NewIn(column(plan.EnvStatus), better, false)
+	if err != nil {
+		return nil, err
+	}
+	worse, err := expr.NewAnd(beyond, mild)
+	if err != nil {
+		return nil, err
+	}
+	status, err := expr.NewCase(nil, []expr.When{{Cond: worse, Result: expr.NewConst(types.TextDatum(plan.StatusDegraded))}}, column(plan.EnvStatus))
+	if err != nil {
+		return nil, err
+	}
+	flagged, err := expr.NewOperator("|", column(plan.EnvFlags), expr.NewConst(types.IntDatum(types.Int4, plan.FlagInaccurate)))
+	if err != nil {
+		return nil, err
+	}
+	flags, err := expr.NewCase(nil, []expr.When{{Cond: beyond, Result: flagged}}, column(plan.EnvFlags))
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Project{Child: n, Cols: slices.Clone(schema.Columns)}
+	for i := range schema.Columns {
+		p.Values = append(p.Values, plan.NewColumn(schema, i))
+	}
+	p.Values[env+plan.EnvStatus], p.Values[env+plan.EnvFlags] = status, flags
+	return p, nil
+}
