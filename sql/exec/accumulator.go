@@ -63,6 +63,9 @@ func (a *accumulator) update(b *types.Batch, groups []uint32) error {
 	if err != nil {
 		return err
 	}
+	for i := range inputs {
+		inputs[i] = inputs[i].Flat()
+	}
 	switch {
 	case a.call.Combine:
 		return a.combine(inputs[0], groups)

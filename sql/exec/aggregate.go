@@ -84,17 +84,17 @@ type groupTable struct {
 	run    *run
 	node   *plan.Aggregate
 	keys   []expr.Expr
-	total  bool      // there is always exactly one group
-	index  *keyTable // numbers the groups by their encoded keys
+	total  bool        // there is always exactly one group
+	index  *groupIndex // numbers the groups by their keys
 	n      int
+	fresh  []int32
 	groups *rowSet // the keys of each group
 	aggs   []*accumulator
-	buf    []byte
 	number []uint32 // of the group of each row of a batch
 }
 
 func newGroupTable(r *run, node *plan.Aggregate, keys []expr.Expr, total bool) *groupTable {
-	t := &groupTable{run: r, node: node, keys: keys, total: total, index: newKeyTable()}
+	t := &groupTable{run: r, node: node, keys: keys, total: total, index: newGroupIndex()}
 	t.groups = newRowSet(&types.Schema{Columns: node.KeyCols})
 	for _, calls := range [][]plan.AggCall{node.Aggs, node.Envelope} {
 		for i := range calls {
@@ -169,18 +169,14 @@ func (t *groupTable) assign(ctx context.Context, b *types.Batch) error {
 
 // find appends the groups of the rows whose keys these are.
 func (t *groupTable) find(cols []*types.Vector, rows int) {
-	for i := range rows {
-		t.buf = appendKeys(t.buf[:0], cols, i)
-		g, fresh := t.index.add(t.buf)
-		if fresh {
-			t.n++
-			for k, c := range cols {
-				t.groups.Cols[k].AppendFrom(c, i)
-			}
-			t.groups.Rows++
+	t.number, t.fresh = t.index.assign(cols, rows, t.number, t.fresh[:0])
+	if len(t.fresh) > 0 {
+		for k, c := range cols {
+			c.GatherInto(t.groups.Cols[k], t.fresh)
 		}
-		t.number = append(t.number, g)
+		t.groups.Rows += len(t.fresh)
 	}
+	t.n = t.index.len()
 }
 
 func (t *groupTable) grow() {

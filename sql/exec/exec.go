@@ -95,7 +95,8 @@ func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 // Next returns the next batch, or nil at the end.
 func (r *Rows) Next(ctx context.Context) (*types.Batch, error) {
 	r.run.state.ctx = ctx
-	return r.root.Next(ctx)
+	b, err := r.root.Next(ctx)
+	return b.Flat(), err
 }
 
 // Close ends the statement.
@@ -308,7 +309,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		return &filterOp{run: r, Source: child, cond: x.Cond}, nil
+		return &filterOp{run: r, Source: child, cond: expr.NewFilter(x.Cond)}, nil
 	case *plan.Project:
 		return &projectOp{run: r, Source: child, values: x.Values}, nil
 	case *plan.Limit:
@@ -316,7 +317,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Sort:
 		return r.newSort(x, child, -1), nil
 	case *plan.DistinctOn:
-		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: newKeyTable()}, nil
+		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: newGroupIndex()}, nil
 	case *plan.Repeat:
 		return &repeatOp{run: r, Source: child, times: x.Times}, nil
 	case *plan.Aggregate:

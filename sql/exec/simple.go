@@ -13,7 +13,7 @@ import (
 type filterOp struct {
 	Source
 	run  *run
-	cond expr.Expr
+	cond *expr.Filter
 	sel  []int32
 }
 
@@ -78,8 +78,8 @@ type distinctOnOp struct {
 	Source
 	run  *run
 	keys []expr.Expr
-	seen *keyTable
-	buf  []byte
+	seen *groupIndex
+	row  []uint32
 }
 
 // Next implements Source.
@@ -95,12 +95,7 @@ func (d *distinctOnOp) Next(ctx context.Context) (*types.Batch, error) {
 		}
 		var sel []int32
 		held := d.seen.memory()
-		for i := range b.Rows {
-			d.buf = appendKeys(d.buf[:0], keys, i)
-			if _, fresh := d.seen.add(d.buf); fresh {
-				sel = append(sel, int32(i))
-			}
-		}
+		d.row, sel = d.seen.assign(keys, b.Rows, d.row[:0], nil)
 		if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
 			return nil, err
 		}
@@ -295,7 +290,7 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := &filterOp{Source: src, run: r, cond: plan.Remap(x.Filter, func(c int) int { return place[c] })}
+	f := &filterOp{Source: src, run: r, cond: expr.NewFilter(plan.Remap(x.Filter, func(c int) int { return place[c] }))}
 	return &narrowOp{Source: f, width: len(x.Columns)}, nil
 }
 
