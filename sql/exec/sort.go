@@ -1,10 +1,10 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -58,6 +58,12 @@ func compareValues(a *types.Vector, i int, b *types.Vector, j int) int {
 	case types.KindFloat:
 		return compareFloats(a.Floats[i], b.Floats[j])
 	}
+	if types.DictType(a.Type) && types.DictType(b.Type) {
+		if a.Dict != nil && a.Dict == b.Dict && a.Codes[i] == b.Codes[j] {
+			return 0
+		}
+		return bytes.Compare(a.Bytes(i), b.Bytes(j))
+	}
 	return types.Compare(a.Datum(i), b.Datum(j))
 }
 
@@ -75,20 +81,13 @@ func compareFloats(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// order returns the rows in the order of the keys, stable.
-func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
-	sel := make([]int32, n)
-	for i := range sel {
-		sel[i] = int32(i)
+// order returns the rows in the order of the keys, if there is memory to find it.
+func (r *run) order(keys []plan.SortKey, cols []*types.Vector, n int) ([]int32, error) {
+	if err := r.state.memory.grow(int64(n) * sortBytes); err != nil {
+		return nil, err
 	}
-	compare := comparator(keys, cols)
-	slices.SortFunc(sel, func(i, j int32) int {
-		if o := compare(i, j); o != 0 {
-			return o
-		}
-		return int(i - j)
-	})
-	return sel
+	defer r.state.memory.shrink(int64(n) * sortBytes)
+	return order(keys, cols, n), nil
 }
 
 // sortOp sorts all rows. With a limit it keeps only the first ones.
@@ -225,7 +224,10 @@ func (s *sortOp) sorted() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel := order(s.keys, cols, s.rows.Rows)
+	sel, err := s.run.order(s.keys, cols, s.rows.Rows)
+	if err != nil {
+		return nil, err
+	}
 	if s.limit >= 0 && int64(len(sel)) > s.limit {
 		sel = sel[:s.limit]
 	}

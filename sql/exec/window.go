@@ -42,7 +42,10 @@ func (w *windowOp) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sel := order(keys, cols, w.rows.Rows)
+	sel, err := w.run.order(keys, cols, w.rows.Rows)
+	if err != nil {
+		return err
+	}
 	w.rows.Batch = *w.rows.Gather(sel)
 	for i := range cols {
 		cols[i] = cols[i].Gather(sel)
