@@ -54,8 +54,11 @@ func (w *wire) run(ctx context.Context, sql string) ([][]string, time.Duration, 
 	var results []*pgconn.Result
 	results, err := w.conn.PgConn().Exec(ctx, w.rewrite(sql)).ReadAll()
 	took := time.Since(began)
-	if err != nil || len(results) != 1 {
-		return nil, 0, errors.Join(err, errIfNot(len(results) == 1, "one result was expected"))
+	if err == nil && len(results) != 1 {
+		err = fmt.Errorf("%d results instead of one", len(results))
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	rows := make([][]string, len(results[0].Rows))
 	for i, r := range results[0].Rows {
@@ -68,13 +71,6 @@ func (w *wire) run(ctx context.Context, sql string) ([][]string, time.Duration, 
 		}
 	}
 	return rows, took, nil
-}
-
-func errIfNot(ok bool, message string) error {
-	if ok {
-		return nil
-	}
-	return errors.New(message)
 }
 
 // duckScript answers queries that come as lines of JSON with lines of JSON.
@@ -150,7 +146,10 @@ func (d *duckDB) run(_ context.Context, sql string) ([][]string, time.Duration, 
 	if err := json.Unmarshal(line, &answer); err != nil {
 		return nil, 0, err
 	}
-	return answer.Rows, time.Duration(answer.Seconds * float64(time.Second)), errIfNot(answer.Error == "", answer.Error)
+	if answer.Error != "" {
+		return nil, 0, errors.New(answer.Error)
+	}
+	return answer.Rows, time.Duration(answer.Seconds * float64(time.Second)), nil
 }
 
 // equalRows compares answers: numbers within 1e-9 of each other are equal.

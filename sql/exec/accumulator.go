@@ -63,8 +63,10 @@ func (a *accumulator) update(b *types.Batch, groups []uint32) error {
 	if err != nil {
 		return err
 	}
-	for i := range inputs {
-		inputs[i] = inputs[i].Flat()
+	if _, ok := a.states.(agg.DictStates); !ok || len(inputs) > 1 {
+		for i := range inputs {
+			inputs[i] = inputs[i].Flat()
+		}
 	}
 	switch {
 	case a.call.Combine:

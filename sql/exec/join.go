@@ -44,7 +44,8 @@ func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
 	return r.joinWith(ctx, x, left)
 }
 
-// race reads both sides in turn until one ends, which is the one to keep.
+// race reads both sides, that with fewer rows so far first, until one ends, which is the
+// one to keep.
 func (r *run) race(ctx context.Context, x *plan.Join, left Source) (Source, error) {
 	right, err := r.open(ctx, x.Right)
 	if err != nil {
@@ -58,7 +59,11 @@ func (r *run) race(ctx context.Context, x *plan.Join, left Source) (Source, erro
 		}
 		return nil, errors.Join(err, left.Close(), right.Close())
 	}
-	for turn := 1; ; turn = 1 - turn {
+	for {
+		turn := 0
+		if kept[1].Rows <= kept[0].Rows {
+			turn = 1
+		}
 		b, err := sides[turn].Next(ctx)
 		if err == nil && b != nil {
 			err = kept[turn].add(&r.state.memory, b)
@@ -75,7 +80,10 @@ func (r *run) race(ctx context.Context, x *plan.Join, left Source) (Source, erro
 			cursor: cursor{rows: &kept[other].Batch, all: true}, Source: sides[other],
 			release: func() { kept[other].release(&r.state.memory) },
 		}
-		return j, errors.Join(sides[turn].Close(), j.start())
+		if err := sides[turn].Close(); err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
+		return j, j.start()
 	}
 }
 
