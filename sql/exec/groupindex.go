@@ -409,9 +409,13 @@ func (t *wordTable) find(h uint64, key []uint64) *keySlot {
 	}
 }
 
-// grow makes the slots four times as many: keys that come soon need no growth again.
+// grow makes the slots twice as many, or four times where they are few.
 func (t *wordTable) grow() {
-	t.slots = make([]keySlot, 4*len(t.slots))
+	if n := len(t.slots); n < 1<<16 {
+		t.slots = make([]keySlot, 4*n)
+	} else {
+		t.slots = make([]keySlot, 2*n)
+	}
 	mask := uint64(len(t.slots) - 1)
 	w := t.width
 	for n := range t.n {

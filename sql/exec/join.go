@@ -38,48 +38,50 @@ func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Kind == plan.InnerJoin && len(x.LeftKeys) > 0 {
-		return r.race(ctx, x, left)
-	}
 	return r.joinWith(ctx, x, left)
 }
 
-// race reads both sides, that with fewer rows so far first, until one ends, which is the
-// one to keep.
-func (r *run) race(ctx context.Context, x *plan.Join, left Source) (Source, error) {
+// joinWith joins the rows of an open source with those of the right.
+func (r *run) joinWith(ctx context.Context, x *plan.Join, left Source) (Source, error) {
 	right, err := r.open(ctx, x.Right)
 	if err != nil {
-		return nil, errors.Join(err, left.Close())
+		return nil, closing(left, err)
 	}
+	return r.joinSources(ctx, x, left, right, 0)
+}
+
+// joinSources joins the rows of two open sources. It keeps one side: of an inner join
+// with keys that which ends first when both are read in turn, else the right one. If
+// that does not fit into memory, both sides go to files by the hash of their keys.
+func (r *run) joinSources(ctx context.Context, x *plan.Join, left, right Source, level int) (Source, error) {
 	sides := [2]Source{left, right}
 	kept := [2]*rowSet{newRowSet(x.Left.Schema()), newRowSet(x.Right.Schema())}
-	fail := func(err error) (Source, error) {
-		for _, k := range kept {
-			k.release(&r.state.memory)
-		}
-		return nil, errors.Join(err, left.Close(), right.Close())
-	}
+	either := x.Kind == plan.InnerJoin && len(x.LeftKeys) > 0
+	maySpill := r.state.spill != nil && len(x.LeftKeys) > 0 && level < maxSpillLevel
+	memory := &r.state.memory
 	for {
-		turn := 0
-		if kept[1].Rows <= kept[0].Rows {
-			turn = 1
+		turn := 1
+		if either && kept[0].Rows < kept[1].Rows {
+			turn = 0
 		}
 		b, err := sides[turn].Next(ctx)
 		if err == nil && b != nil {
-			err = kept[turn].add(&r.state.memory, b)
+			err = kept[turn].add(memory, b)
 		}
-		if err != nil {
-			return fail(err)
-		}
-		if b != nil {
+		table := int64(kept[turn].Rows) * tableBytes
+		large := kept[turn].charged > memory.limit/8 // a little is better kept, whoever has the rest
+		switch full := maySpill && kept[turn].Rows > 0 && (large && r.pressed() || !memory.fits(table)); {
+		case err == nil && b != nil && !full:
 			continue
+		case err != nil && !(maySpill && r.outOfMemory(err)):
+			for _, k := range kept {
+				k.release(memory)
+			}
+			return nil, errors.Join(err, left.Close(), right.Close())
+		case err != nil || full:
+			return r.splitJoin(ctx, x, r.resume(kept[0], left), r.resume(kept[1], right), level)
 		}
-		other := 1 - turn
-		j := &joinOp{run: r, node: x, right: kept[turn], swapped: turn == 0}
-		j.left = &prefixed{
-			cursor: cursor{rows: &kept[other].Batch, all: true}, Source: sides[other],
-			release: func() { kept[other].release(&r.state.memory) },
-		}
+		j := &joinOp{run: r, node: x, left: r.resume(kept[1-turn], sides[1-turn]), right: kept[turn], swapped: turn == 0}
 		if err := sides[turn].Close(); err != nil {
 			return nil, errors.Join(err, j.Close())
 		}
@@ -87,14 +89,18 @@ func (r *run) race(ctx context.Context, x *plan.Join, left Source) (Source, erro
 	}
 }
 
-// joinWith joins the rows of an open source with those of the right.
-func (r *run) joinWith(ctx context.Context, x *plan.Join, left Source) (Source, error) {
-	j := &joinOp{run: r, node: x, left: left}
-	var err error
-	if j.right, err = r.collect(ctx, x.Right); err != nil {
-		return nil, errors.Join(err, left.Close())
+// tableBytes is about what a row takes in a rowIndex.
+const tableBytes = 96
+
+// resume returns a source of rows that were read already, then of the others.
+func (r *run) resume(rows *rowSet, rest Source) Source {
+	if rows.Rows == 0 {
+		return rest
 	}
-	return j, j.start()
+	return &prefixed{
+		cursor: cursor{rows: &rows.Batch, all: true}, Source: rest,
+		release: func() { rows.release(&r.state.memory) },
+	}
 }
 
 // start builds the table; after an error the join is closed.

@@ -28,6 +28,10 @@ func (r *run) openSemiJoin(ctx context.Context, x *plan.Join) (Source, error) {
 		b, err := left.Next(ctx)
 		if err == nil && b != nil {
 			err = s.rows.add(&r.state.memory, b)
+			full := r.pressed() || r.state.spill != nil && !r.state.memory.fits(int64(s.rows.Rows)*tableBytes)
+			if r.outOfMemory(err) || err == nil && full {
+				break
+			}
 		}
 		if err != nil {
 			s.rows.release(&r.state.memory)
@@ -37,8 +41,7 @@ func (r *run) openSemiJoin(ctx context.Context, x *plan.Join) (Source, error) {
 			return s, left.Close()
 		}
 	}
-	src := &prefixed{cursor: cursor{rows: &s.rows.Batch, all: true}, Source: left, release: func() { s.rows.release(&r.state.memory) }}
-	return r.joinWith(ctx, x, src)
+	return r.joinWith(ctx, x, r.resume(s.rows, left))
 }
 
 // prefixed is rows that were read already, followed by the rest of their source.
@@ -54,6 +57,7 @@ func (p *prefixed) Next(ctx context.Context) (*types.Batch, error) {
 		return b, nil
 	}
 	p.release()
+	p.rows = &types.Batch{} // the garbage collector may have it
 	return p.Source.Next(ctx)
 }
 

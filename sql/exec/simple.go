@@ -73,13 +73,41 @@ func (p *projectOp) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// distinctOnOp keeps the first row for each key.
+// distinctOnOp keeps the first row for each key. Of rows that are sorted by the keys it
+// remembers the last, else all keys.
 type distinctOnOp struct {
 	Source
-	run  *run
-	keys []expr.Expr
-	seen *groupIndex
-	row  []uint32
+	run    *run
+	keys   []expr.Expr
+	seen   *groupIndex
+	row    []uint32
+	sorted bool
+	last   []*types.Vector // the keys of the row before, if sorted
+}
+
+func (r *run) newDistinctOn(x *plan.DistinctOn, child Source) *distinctOnOp {
+	d := &distinctOnOp{Source: child, run: r, keys: x.Keys, seen: newGroupIndex()}
+	s, ok := x.Child.(*plan.Sort)
+	if !ok || len(s.Keys) < len(x.Keys) {
+		return d
+	}
+	text := func(e expr.Expr) string { // the same value may be in two columns
+		if p, ok := s.Child.(*plan.Project); ok {
+			if i, ok := plan.ColumnIndex(e); ok && p.Values[i].Volatility() != expr.Volatile {
+				e = p.Values[i]
+			}
+		}
+		return e.String()
+	}
+	first := map[string]bool{}
+	for _, k := range s.Keys[:len(x.Keys)] {
+		first[text(k.Value)] = true
+	}
+	d.sorted = true
+	for _, k := range x.Keys {
+		d.sorted = d.sorted && first[text(k)]
+	}
+	return d
 }
 
 // Next implements Source.
@@ -94,15 +122,44 @@ func (d *distinctOnOp) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		var sel []int32
-		held := d.seen.memory()
-		d.row, sel = d.seen.assign(keys, b.Rows, d.row[:0], nil)
-		if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
-			return nil, err
+		if d.sorted {
+			sel = d.changes(keys, b.Rows)
+		} else {
+			held := d.seen.memory()
+			d.row, sel = d.seen.assign(keys, b.Rows, d.row[:0], nil)
+			if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
+				return nil, err
+			}
 		}
 		if len(sel) > 0 {
 			return b.Gather(sel), nil
 		}
 	}
+}
+
+// changes returns the rows whose keys are not those of the row before.
+func (d *distinctOnOp) changes(keys []*types.Vector, rows int) (sel []int32) {
+	differ := func(before []*types.Vector, i, j int) bool {
+		for k, c := range keys {
+			if compareKeys(before[k], i, c, j, plan.SortKey{}) != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if d.last == nil || differ(d.last, 0, 0) {
+		sel = append(sel, 0)
+	}
+	for i := 1; i < rows; i++ {
+		if differ(keys, i-1, i) {
+			sel = append(sel, int32(i))
+		}
+	}
+	d.last = d.last[:0]
+	for _, c := range keys {
+		d.last = append(d.last, c.Gather([]int32{int32(rows - 1)}))
+	}
+	return sel
 }
 
 // repeatOp yields rows several times.
@@ -336,10 +393,10 @@ func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
 	rows := r.state.shared[x.ID]
 	if rows == nil {
 		var err error
-		if rows, err = r.collect(ctx, x.Child); err != nil {
+		if rows, err = r.materialise(ctx, x.Child); err != nil {
 			return nil, err
 		}
 		r.state.shared[x.ID] = rows
 	}
-	return &cursorSource{cursor{rows: &rows.Batch, all: true}}, nil
+	return rows.source(r), nil
 }
