@@ -152,7 +152,7 @@ func TestOpenRemovesWhatACrashLeft(t *testing.T) {
 func TestQuotaIsOfAllFiles(t *testing.T) {
 	d := open(t, vfs.Memory())
 	var quota spill.Quota
-	a, b := d.NewSet(&quota, 8<<10), d.NewSet(&quota, 8<<10)
+	a, b := d.NewSet(&quota, 6<<10), d.NewSet(&quota, 6<<10)
 	write := func(s *spill.Set) error {
 		f, err := s.Create()
 		if err != nil {
