@@ -17,8 +17,12 @@ mkdir -p "$dir"
 chmod 755 "$dir"
 [ -x "$dir/duckdb/bin/python" ] || { python3 -m venv "$dir/duckdb" && "$dir/duckdb/bin/pip" install -q duckdb==2.0.1; }
 as() { su postgres -s /bin/bash -c "$*"; }
+postgres=
 cleanup() {
-	as "$PGBIN/pg_ctl -D $dir/pg -m fast stop" >/dev/null 2>&1 || true
+	if [ -n "$postgres" ]; then
+		as "$PGBIN/pg_ctl -D $dir/pg -m fast stop" >/dev/null 2>&1 || true
+		wait "$postgres" || true
+	fi
 	[ -n "${BENCH_DIR:-}" ] || rm -rf "$dir"
 }
 trap cleanup EXIT
@@ -28,7 +32,12 @@ if [ ! -d "$dir/pg" ]; then
 fi
 port=54500
 while (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null; do port=$((port + 1)); done
-as "$PGBIN/pg_ctl -D $dir/pg -w -o '-p $port -k $dir/pg -c listen_addresses=127.0.0.1 -c shared_buffers=2GB -c max_wal_size=8GB' -l $dir/pg/log start" >/dev/null
+as "exec $PGBIN/postgres -D $dir/pg -p $port -k $dir/pg -c listen_addresses=127.0.0.1 -c shared_buffers=2GB -c max_wal_size=8GB" >"$dir/pg.log" 2>&1 &
+postgres=$!
+until "$PGBIN/pg_isready" -q -h 127.0.0.1 -p $port; do
+	kill -0 "$postgres" || { cat "$dir/pg.log" >&2; exit 1; }
+	read -rt 0.2 <> <(:) || true
+done
 echo "# $(date -u +%F), $(nproc) CPUs, $(go version | cut -d' ' -f3), $("$PGBIN/postgres" --version | sed 's/ (Debian.*//'), DuckDB $("$dir/duckdb/bin/python" -c 'import duckdb; print(duckdb.__version__)')"
 echo "\$ docs/bench/sql.sh $*"
 bin/tally bench sql --dir "$dir/data" --postgres "postgres://tally@127.0.0.1:$port/postgres?sslmode=disable" --duckdb "$dir/duckdb/bin/python" "$@"
