@@ -43,7 +43,7 @@ func benchSQLCommand() *cobra.Command {
 	f.StringVar(&b.dir, "dir", "", "folder for the data, which is kept and used again (default: a temporary one)")
 	f.StringVar(&b.pg, "postgres", "", "connection string of a PostgreSQL server to compare with, in the same run")
 	f.StringVar(&b.duckdb, "duckdb", "", "a Python with the package duckdb, to compare with, in the same run")
-	f.StringVar(&b.profile, "cpuprofile", "", "write a CPU profile of four seconds of the server to this file, and run only TallyDB")
+	f.StringVar(&b.profile, "cpuprofile", "", "write a CPU profile of four seconds of the server to this file, and read only the table")
 	f.StringSliceVar(&b.flags, "serve-flags", nil, "further flags of the server")
 	return cmd
 }
@@ -100,7 +100,7 @@ func (b *sqlBench) open(ctx context.Context, server *child, data *flightFiles) (
 	stream := &wire{label: "stream", conn: tally.conn, rewrite: onStream}
 	engines = []engine{tally, stream}
 	if b.profile != "" {
-		return engines, closeAll, nil
+		return engines[:1], closeAll, nil
 	}
 	if b.pg != "" {
 		for _, c := range []struct{ label, set string }{{"PG serial", "SET max_parallel_workers_per_gather = 0"}, {"PG", "SET max_parallel_workers_per_gather = DEFAULT"}} {

@@ -135,11 +135,20 @@ type state struct {
 	memory   budget
 	spill    *spill.Set // nil: nothing spills
 	seeds    []maphash.Seed
+	every    []int32 // 0, 1, 2, ...
 	shared   map[int]*materialised
 	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
 	ctx      context.Context //nolint:containedctx // of the call of Rows that runs: expressions that wait end with it
+}
+
+// everyRow returns the numbers of n rows, which are only read.
+func (s *state) everyRow(n int) []int32 {
+	for len(s.every) < n {
+		s.every = append(s.every, int32(len(s.every)))
+	}
+	return s.every[:n]
 }
 
 // closeFiles removes the statement's temporary files.

@@ -23,12 +23,7 @@ func (x *groupIndex) find(cols []*types.Vector, rows int, numbers []int32) []int
 		return numbers
 	case indexWords:
 		x.fill(cols, rows)
-		x.words.hashBatch()
-		w := x.words.width
-		for i, h := range x.words.hashes {
-			numbers = append(numbers, int32(x.words.find(h, x.words.rows[i*w:i*w+w]).number)-1)
-		}
-		return numbers
+		return x.words.look(rows, numbers)
 	}
 	if len(cols) == 1 && cols[0].Dict != nil {
 		return x.findByDict(cols[0], numbers)

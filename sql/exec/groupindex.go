@@ -314,7 +314,9 @@ func floatWord(f float64) uint64 {
 	return math.Float64bits(f)
 }
 
-// wordTable numbers distinct keys of a fixed number of words.
+// wordTable numbers distinct keys of a fixed number of words. A key's place in slots
+// begins at the low bits of its hash, all 32 of which are in the slot: slots grow
+// without a look at the keys.
 type wordTable struct {
 	width int
 	seed  uint64
@@ -323,7 +325,8 @@ type wordTable struct {
 	n     int
 
 	rows   []uint64 // those of a batch
-	hashes []uint64
+	hashes []uint32
+	met    []keySlot // the first slot that each row of the batch met
 }
 
 func newWordTable(width int) *wordTable {
@@ -332,45 +335,76 @@ func newWordTable(width int) *wordTable {
 }
 
 func (t *wordTable) memory() int64 {
-	return int64(8*cap(t.slots) + 8*cap(t.keys) + 8*cap(t.rows) + 8*cap(t.hashes))
+	return int64(8*cap(t.slots) + 8*cap(t.keys) + 8*cap(t.rows) + 4*cap(t.hashes) + 8*cap(t.met))
 }
 
 // batch returns room for the keys of so many rows, zeroed.
 func (t *wordTable) batch(rows int) []uint64 {
-	if n := rows * t.width; cap(t.rows) < n {
-		t.rows, t.hashes = make([]uint64, n), make([]uint64, rows)
+	if n := rows * t.width; cap(t.rows) < n || cap(t.hashes) < rows {
+		t.rows, t.hashes, t.met = make([]uint64, n), make([]uint32, rows), make([]keySlot, rows)
 	} else {
-		t.rows = t.rows[:n]
+		t.rows, t.hashes, t.met = t.rows[:n], t.hashes[:rows], t.met[:rows]
 		clear(t.rows)
 	}
-	t.hashes = append(t.hashes[:0], make([]uint64, rows)...)
 	return t.rows
 }
 
 // hash mixes words by folded multiplication (Wang Yi: wyhash, 2019).
-func (t *wordTable) hash(key []uint64) uint64 {
+func (t *wordTable) hash(key []uint64) uint32 {
 	h := t.seed
 	for _, w := range key {
 		hi, lo := bits.Mul64(h^w, 0x9e3779b97f4a7c15)
 		h = hi ^ lo ^ w
 	}
 	hi, lo := bits.Mul64(h, 0xe7037ed1a0b428db)
-	return hi ^ lo
+	return uint32(hi ^ lo)
 }
 
-// hashBatch computes the hashes of the batch.
-func (t *wordTable) hashBatch() {
+// meet computes the hashes of the batch and reads the slot that each meets first: reads
+// that do not depend on each other, so that the memory serves several at a time.
+func (t *wordTable) meet() {
 	w := t.width
 	for i := range t.hashes {
 		t.hashes[i] = t.hash(t.rows[i*w : i*w+w])
 	}
+	mask := uint32(len(t.slots) - 1)
+	for i, h := range t.hashes {
+		t.met[i] = t.slots[h&mask]
+	}
+}
+
+// known returns the number of row i of the batch plus 1, if the slot that it met has its
+// key; else 0.
+func (t *wordTable) known(i int) uint32 {
+	s := t.met[i]
+	if s.number == 0 || s.hash != t.hashes[i] || !t.same(s.number, t.rows[i*t.width:i*t.width+t.width]) {
+		return 0
+	}
+	return s.number
+}
+
+func (t *wordTable) same(number uint32, key []uint64) bool {
+	held := t.keys[int(number-1)*len(key):]
+	for k, v := range key {
+		if held[k] != v {
+			return false
+		}
+	}
+	return true
 }
 
 // add appends the numbers of the keys of the batch, and keeps those that are new.
 func (t *wordTable) add(rows int, numbers []uint32) []uint32 {
-	t.hashBatch()
-	w := t.width
+	t.meet()
+	at := len(numbers)
 	for i := range rows {
+		numbers = append(numbers, t.known(i)-1)
+	}
+	w := t.width
+	for i, n := range numbers[at:] {
+		if n != math.MaxUint32 {
+			continue
+		}
 		if 2*(t.n+1) > len(t.slots) {
 			t.grow()
 		}
@@ -379,31 +413,35 @@ func (t *wordTable) add(rows int, numbers []uint32) []uint32 {
 		if s.number == 0 {
 			t.keys = append(t.keys, key...)
 			t.n++
-			*s = keySlot{uint32(h >> 32), uint32(t.n)}
+			*s = keySlot{h, uint32(t.n)}
 		}
-		numbers = append(numbers, s.number-1)
+		numbers[at+i] = s.number - 1
+	}
+	return numbers
+}
+
+// look appends the numbers of the keys of the batch, -1 for those that are not there.
+func (t *wordTable) look(rows int, numbers []int32) []int32 {
+	t.meet()
+	at := len(numbers)
+	for i := range rows {
+		numbers = append(numbers, int32(t.known(i))-1)
+	}
+	w := t.width
+	for i, n := range numbers[at:] {
+		if n < 0 && t.met[i].number != 0 {
+			numbers[at+i] = int32(t.find(t.hashes[i], t.rows[i*w:i*w+w]).number) - 1
+		}
 	}
 	return numbers
 }
 
 // find returns the slot of a key, or the empty one where it belongs.
-func (t *wordTable) find(h uint64, key []uint64) *keySlot {
-	mask := uint64(len(t.slots) - 1)
-	w := t.width
+func (t *wordTable) find(h uint32, key []uint64) *keySlot {
+	mask := uint32(len(t.slots) - 1)
 	for j := h & mask; ; j = (j + 1) & mask {
 		s := &t.slots[j]
-		if s.number == 0 {
-			return s
-		}
-		if s.hash != uint32(h>>32) {
-			continue
-		}
-		held := t.keys[int(s.number-1)*w:]
-		same := true
-		for k, v := range key {
-			same = same && held[k] == v
-		}
-		if same {
+		if s.number == 0 || s.hash == h && t.same(s.number, key) {
 			return s
 		}
 	}
@@ -411,19 +449,21 @@ func (t *wordTable) find(h uint64, key []uint64) *keySlot {
 
 // grow makes the slots twice as many, or four times where they are few.
 func (t *wordTable) grow() {
-	if n := len(t.slots); n < 1<<16 {
+	old := t.slots
+	if n := len(old); n < 1<<16 {
 		t.slots = make([]keySlot, 4*n)
 	} else {
 		t.slots = make([]keySlot, 2*n)
 	}
-	mask := uint64(len(t.slots) - 1)
-	w := t.width
-	for n := range t.n {
-		h := t.hash(t.keys[n*w : n*w+w])
-		j := h & mask
+	mask := uint32(len(t.slots) - 1)
+	for _, s := range old {
+		if s.number == 0 {
+			continue
+		}
+		j := s.hash & mask
 		for t.slots[j].number != 0 {
 			j = (j + 1) & mask
 		}
-		t.slots[j] = keySlot{uint32(h >> 32), uint32(n + 1)}
+		t.slots[j] = s
 	}
 }

@@ -15,6 +15,8 @@ type filterOp struct {
 	run  *run
 	cond *expr.Filter
 	sel  []int32
+	// width is how many columns are kept, if not 0; others are only for the condition.
+	width int
 }
 
 // Next implements Source.
@@ -26,6 +28,9 @@ func (f *filterOp) Next(ctx context.Context) (*types.Batch, error) {
 		}
 		if f.sel, err = f.run.filter(ctx, f.cond, b, f.sel); err != nil {
 			return nil, err
+		}
+		if f.width > 0 {
+			b = &types.Batch{Cols: b.Cols[:f.width], Rows: b.Rows}
 		}
 		switch len(f.sel) {
 		case 0:
@@ -347,15 +352,15 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := &filterOp{Source: src, run: r, cond: expr.NewFilter(plan.Remap(x.Filter, func(c int) int { return place[c] }))}
-	return &narrowOp{Source: f, width: len(x.Columns)}, nil
+	cond := expr.NewFilter(plan.Remap(x.Filter, func(c int) int { return place[c] }))
+	if len(x.Columns) == 0 {
+		return &narrowOp{&filterOp{Source: src, run: r, cond: cond}}, nil
+	}
+	return &filterOp{Source: src, run: r, cond: cond, width: len(x.Columns)}, nil
 }
 
-// narrowOp keeps the first columns.
-type narrowOp struct {
-	Source
-	width int
-}
+// narrowOp drops all columns.
+type narrowOp struct{ Source }
 
 // Next implements Source.
 func (n *narrowOp) Next(ctx context.Context) (*types.Batch, error) {
@@ -363,7 +368,7 @@ func (n *narrowOp) Next(ctx context.Context) (*types.Batch, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return &types.Batch{Cols: b.Cols[:n.width], Rows: b.Rows}, nil
+	return &types.Batch{Rows: b.Rows}, nil
 }
 
 func (r *run) openValues(v *plan.Values) (Source, error) {

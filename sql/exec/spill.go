@@ -98,7 +98,6 @@ func (p *partitioner) write(b *types.Batch, keys []*types.Vector, sel []int32) e
 
 // all writes all rows of a source, and closes it.
 func (p *partitioner) all(ctx context.Context, src Source, keys func(*types.Batch) ([]*types.Vector, error)) error {
-	var sel []int32
 	for {
 		b, err := src.Next(ctx)
 		if err != nil {
@@ -111,19 +110,10 @@ func (p *partitioner) all(ctx context.Context, src Source, keys func(*types.Batc
 		if err != nil {
 			return closing(src, err)
 		}
-		sel = everyRow(sel, b.Rows)
-		if err := p.write(b, cols, sel); err != nil {
+		if err := p.write(b, cols, p.run.state.everyRow(b.Rows)); err != nil {
 			return closing(src, err)
 		}
 	}
-}
-
-func everyRow(sel []int32, n int) []int32 {
-	sel = sel[:0]
-	for i := range n {
-		sel = append(sel, int32(i))
-	}
-	return sel
 }
 
 // closing closes a source, whose error comes second.
