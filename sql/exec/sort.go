@@ -64,7 +64,7 @@ func compareValues(a *types.Vector, i int, b *types.Vector, j int) int {
 		}
 		return bytes.Compare(a.Bytes(i), b.Bytes(j))
 	}
-	return types.Compare(a.Datum(i), b.Datum(j))
+	return types.CompareBytes(a.Type, a.Bytes(i), b.Bytes(j))
 }
 
 // compareFloats puts NaN above infinity, as PostgreSQL does.
