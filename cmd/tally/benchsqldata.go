@@ -54,7 +54,7 @@ func appendFlight(b []byte, f *flights.Flight, i, round int) []byte {
 	b = append(b, ',')
 	b = f.Arrival.Add(later).AppendFormat(b, "2006-01-02 15:04:05+00,")
 	b = f.Event.Add(later).AppendFormat(b, "2006-01-02 15:04:05+00,")
-	carrier := mix(uint64(f.Origin[0])+uint64(h%3)) % uint64(len(carrierCodes))
+	carrier := mix(uint64(f.Origin[0])+h%3) % uint64(len(carrierCodes))
 	b = append(b, carrierCodes[carrier]...)
 	b = append(b, ",N"...)
 	b = appendPadded(b, carrier*500+h>>8%(200+50*carrier), 4)

@@ -26,7 +26,7 @@ func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
 	}
 	left, packed := 64, 0 // bits that are free, and keys that are in the words as a whole
 	for k, c := range cols {
-		p := packing(c, keys[k], n)
+		p := packing(c, n)
 		if p.bits > left {
 			if left > 0 && p.bits > 0 {
 				p.fill(words, left, c, keys[k])
@@ -131,7 +131,7 @@ type keyPacking struct {
 	ranks []uint16
 }
 
-func packing(c *types.Vector, key plan.SortKey, n int) keyPacking {
+func packing(c *types.Vector, n int) keyPacking {
 	p := keyPacking{exact: true, nulls: c.Nulls.Any()}
 	switch {
 	case c.Type.Kind() == types.KindInt:

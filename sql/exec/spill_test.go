@@ -53,7 +53,7 @@ func (s *spilling) run(ctx context.Context, sql string, budget int64) ([]string,
 		s.t.Fatalf("%s: %v", sql, err)
 	}
 	env := db.env()
-	env.Clock = time.Now //nolint:forbidigo // what is measured is not looked at
+	env.Clock = time.Now
 	env.MemoryLimit = budget
 	if budget == small {
 		env.Spill = s.dir.NewSet(&s.quota, s.limit)
