@@ -199,7 +199,13 @@ func TestL11BudgetsAreHard(t *testing.T) {
 	servertest.Expect(t, c, "SELECT count(*) FROM v", "10") // in two partitions
 	servertest.Expect(t, c, "SELECT DISTINCT sqlstate FROM v__errors", "53400")
 	servertest.Expect(t, c, "SELECT DISTINCT _status FROM v", "degraded")
-	servertest.ExpectCode(t, c, "53200", "SELECT a.n, b.n FROM generate_series(1, 100000) a(n) JOIN generate_series(1, 100000) b(n) ON a.n = b.n ORDER BY 1")
+	servertest.ExpectCode(t, c, "53200", "SELECT array_agg(a.n) FROM generate_series(1, 1000000) a(n)")
+	const large = "SELECT count(*), sum(n) FROM (SELECT a.n, lag(b.n) OVER (PARTITION BY a.n / 100 ORDER BY a.n) FROM generate_series(1, 100000) a(n) JOIN generate_series(1, 100000) b(n) ON a.n = b.n ORDER BY 1) s"
+	servertest.Expect(t, c, large, "100000|5000050000") // in temporary files
+	servertest.Exec(t, c, "SET temp_file_limit = '100kB'")
+	servertest.ExpectCode(t, c, "53400", large)
+	servertest.Expect(t, c, "SHOW temp_file_limit", "100kB")
+	servertest.Exec(t, c, "RESET temp_file_limit")
 
 	servertest.Exec(t, c, "BEGIN")
 	row := "1\tk\t1\t" + at(1) + "\n"

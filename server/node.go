@@ -22,6 +22,7 @@ import (
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/parse"
+	"github.com/tallydb/tallydb/sql/spill"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/sql/types"
@@ -73,6 +74,8 @@ type Node struct {
 	engine  *session.Engine
 	metrics *metrics
 	gather  gather.Counters
+
+	temporary *spill.Dir
 
 	checkpoints, turns chan struct{} // see partition.Config
 
@@ -137,6 +140,9 @@ func (n *Node) open() error {
 	if n.catalog, err = store.Open(n.store, cfg.Now()); err != nil {
 		return err
 	}
+	if n.temporary, err = spill.Open(cfg.FS, path("temporary")); err != nil {
+		return err
+	}
 	n.engine = n.newEngine()
 	for _, d := range n.catalog.Databases() {
 		if err := n.openTenant(d); err != nil {
@@ -152,7 +158,7 @@ func (n *Node) newEngine() *session.Engine {
 	sketchfn.Register(registry)
 	e := &session.Engine{
 		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
-		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Started: n.cfg.Now(),
+		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Temporary: n.temporary, Started: n.cfg.Now(),
 		RequirePassword: n.cfg.Access.RequirePassword, RequireTLS: n.cfg.Access.RequireTLS,
 		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/spill"
 	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/partition"
@@ -53,6 +54,8 @@ type Engine struct {
 	MemoryBytes int64
 	// StatementMemory is the budget of one statement.
 	StatementMemory int64
+	// Temporary is where statements put what exceeds it; nil refuses them.
+	Temporary *spill.Dir
 	// RequirePassword asks clients of this machine for a password too, and
 	// RequireTLS wants those of other machines to encrypt.
 	RequirePassword, RequireTLS bool

@@ -71,6 +71,9 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.SketchSeed(),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
 	}
+	if s.engine.Temporary != nil {
+		env.Spill = s.engine.Temporary.NewSet(&s.temporary, s.settings.meaning().tempFileLimit)
+	}
 	// What is written from a partial result would lose its label, whatever the
 	// session's consumer accepts.
 	strict := settings

@@ -14,6 +14,7 @@ import (
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/parse"
+	"github.com/tallydb/tallydb/sql/spill"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -35,6 +36,7 @@ type Session struct {
 	statement context.Context // of the statement that runs
 	mailbox   *mailbox
 	activity  activity
+	temporary spill.Quota // of the files of its statements
 }
 
 var _ pgwire.Session = (*Session)(nil)
@@ -68,6 +70,9 @@ func (s *Session) Settings() []SettingInfo {
 		info := SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, Unit: d.unit, ReadOnly: d.readOnly}
 		if d.unit == "ms" {
 			info.Value = strconv.FormatInt(s.settings.duration(n).Milliseconds(), 10)
+		}
+		if d.unit == "kB" {
+			info.Value = strconv.FormatInt(max(-1, s.settings.meaning().tempFileLimit>>10), 10)
 		}
 		out = append(out, info)
 	}

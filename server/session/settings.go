@@ -63,6 +63,7 @@ var known = withAccepted(map[string]setting{
 	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
 	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: timeout("statement_timeout"), unit: "ms"},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
+	"temp_file_limit":                     {initial: "-1", about: "Most kilobytes of temporary files that the session's statements have at a time; -1 is unlimited.", check: kilobytes("temp_file_limit"), unit: "kB"},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
 	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
@@ -437,6 +438,7 @@ type meaning struct {
 	envelope                                                      envelope.Settings
 	minMessages                                                   int // place in messageLevels
 	statementTimeout, lockTimeout, idleSession, idleInTransaction time.Duration
+	tempFileLimit                                                 int64 // bytes; -1 is unlimited
 }
 
 // meaning returns what the settings mean now.
@@ -445,6 +447,7 @@ func (s *settings) meaning() *meaning {
 		s.means = &meaning{
 			minMessages: slices.Index(messageLevels, s.values["client_min_messages"]),
 			location:    s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
+			tempFileLimit:    tempFileBytes(s.values["temp_file_limit"]),
 			statementTimeout: s.duration("statement_timeout"), lockTimeout: s.duration("lock_timeout"),
 			idleSession: s.duration("idle_session_timeout"), idleInTransaction: s.duration("idle_in_transaction_session_timeout"),
 		}

@@ -40,6 +40,9 @@ var countFinal = exactly("count", types.Of(types.Int8), func(s States, n int, ou
 // countStates: rows, or non-null values. Portable form: version, count.
 type countStates struct{ n []int64 }
 
+// TakesDict implements DictStates.
+func (s *countStates) TakesDict() {}
+
 // Grow implements States.
 func (s *countStates) Grow(n int) { s.n = growTo(s.n, n) }
 

@@ -1,8 +1,10 @@
 package agg
 
 import (
+	"bytes"
 	"encoding/binary"
-	"maps"
+	"errors"
+	"hash/maphash"
 	"slices"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -27,6 +29,9 @@ func Distinct(b Bound) (Bound, error) {
 	return b, nil
 }
 
+// maxCodeBits limits the bits that remember which codes of a dictionary were seen.
+const maxCodeBits = 1 << 26
+
 type distinctSpec struct {
 	inner StateSpec
 	types []types.Type
@@ -40,25 +45,49 @@ func (s distinctSpec) BytesPerGroup(n int64) int64 { return s.inner.BytesPerGrou
 
 // New implements StateSpec.
 func (s distinctSpec) New(cfg Config) States {
-	return &distinctStates{spec: s, cfg: cfg}
+	return &distinctStates{spec: s, cfg: cfg, seed: maphash.MakeSeed()}
 }
 
-// distinctStates keeps for each group the set of its encoded inputs. Portable
-// form: version, number of values, the encoded values sorted.
+// distinctStates keeps for each group the set of its encoded inputs, all in one hash
+// table. Portable form: version, number of values, the encoded values sorted.
 type distinctStates struct {
 	spec  distinctSpec
 	cfg   Config
-	seen  []map[string]struct{} // nil until the group has a value
-	bytes int64
-	key   []byte
+	seed  maphash.Seed
+	slots []uint32 // of values, from 1; a power of two, at most half of them taken
+	heads []uint32 // of each group the value that came last, from 1
+	// Of each value: the hash, the one of its group that came before, and where its
+	// bytes end in data.
+	values []distinctValue
+	data   []byte
+	key    []byte
+	dict   *types.Dict
+	codes  []types.Bitmap // of each group those codes of dict that are in the set
 }
 
+type distinctValue struct {
+	hash, before, group uint32
+	end                 int
+}
+
+// DictStates are States whose only input may have a dictionary.
+type DictStates interface {
+	States
+	TakesDict()
+}
+
+// TakesDict implements DictStates.
+func (s *distinctStates) TakesDict() {}
+
 // Grow implements States.
-func (s *distinctStates) Grow(n int) { s.seen = growTo(s.seen, n) }
+func (s *distinctStates) Grow(n int) { s.heads = growTo(s.heads, n) }
 
 // Update implements States. NULLs are values: the inner aggregate knows what
 // they mean to it.
 func (s *distinctStates) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {
+	if len(inputs) == 1 && inputs[0].Dict != nil && len(s.heads)*inputs[0].Dict.Len() <= maxCodeBits {
+		return s.updateCodes(groups, rows, inputs[0])
+	}
 	for i, g := range groups {
 		s.key = s.key[:0]
 		for _, in := range inputs {
@@ -71,37 +100,109 @@ func (s *distinctStates) Update(groups []uint32, rows []int32, inputs []*types.V
 	return nil
 }
 
-func (s *distinctStates) add(g uint32, key []byte) error {
-	if _, ok := s.seen[g][string(key)]; ok {
-		return nil
+// updateCodes is Update where the input has a dictionary; it adds a value only where its code is new to the group.
+func (s *distinctStates) updateCodes(groups []uint32, rows []int32, in *types.Vector) error {
+	if s.dict != in.Dict {
+		s.dict, s.codes = in.Dict, nil
 	}
-	if s.bytes += int64(len(key)) + 40; s.bytes > MaxDistinctBytes {
-		return sqlerr.New(sqlerr.OutOfMemory, "the distinct values of an aggregate need more than %d MiB", MaxDistinctBytes>>20).
-			WithHint("Use approx_distinct, which needs a few kilobytes for each group.")
+	if len(s.codes) < len(s.heads) {
+		s.codes = append(s.codes, make([]types.Bitmap, len(s.heads)-len(s.codes))...)
 	}
-	if s.seen[g] == nil {
-		s.seen[g] = map[string]struct{}{}
+	for i, g := range groups {
+		r := int(rows[i])
+		code := int(in.Codes[r])
+		if in.Nulls.Has(r) {
+			code = in.Dict.Len()
+		}
+		if s.codes[g].Has(code) {
+			continue
+		}
+		s.key = types.AppendKey(s.key[:0], in, r)
+		if err := s.add(g, s.key); err != nil {
+			return rejected(i, err)
+		}
+		s.codes[g].Set(code)
 	}
-	s.seen[g][string(key)] = struct{}{}
 	return nil
 }
 
-// values returns the encoded values of a group, sorted.
-func (s *distinctStates) values(g uint32) []string { return slices.Sorted(maps.Keys(s.seen[g])) }
+// bytes returns an encoded value.
+func (s *distinctStates) bytes(v uint32) []byte {
+	from := 0
+	if v > 0 {
+		from = s.values[v-1].end
+	}
+	return s.data[from:s.values[v].end]
+}
 
-// MergeFrom implements States.
-func (s *distinctStates) MergeFrom(dst uint32, other States, src uint32) error {
-	for v := range other.(*distinctStates).seen[src] {
-		if err := s.add(dst, []byte(v)); err != nil {
+func (s *distinctStates) hash(g uint32, key []byte) uint32 {
+	return uint32(maphash.Bytes(s.seed, key)) ^ g*0x9e3779b1
+}
+
+func (s *distinctStates) add(g uint32, key []byte) error {
+	if 2*(len(s.values)+1) > len(s.slots) {
+		s.grow()
+	}
+	hash := s.hash(g, key)
+	mask := uint32(len(s.slots) - 1)
+	i := hash & mask
+	for ; s.slots[i] != 0; i = (i + 1) & mask {
+		if v := s.values[s.slots[i]-1]; v.hash == hash && v.group == g && string(s.bytes(s.slots[i]-1)) == string(key) {
+			return nil
+		}
+	}
+	if int64(len(s.data)+len(key))+40*int64(len(s.values)+1) > MaxDistinctBytes {
+		return sqlerr.New(sqlerr.OutOfMemory, "the distinct values of an aggregate need more than %d MiB", MaxDistinctBytes>>20).
+			WithHint("Use approx_distinct, which needs a few kilobytes for each group.")
+	}
+	s.data = append(s.data, key...)
+	s.values = append(s.values, distinctValue{hash, s.heads[g], g, len(s.data)})
+	s.heads[g] = uint32(len(s.values))
+	s.slots[i] = uint32(len(s.values))
+	return nil
+}
+
+// grow doubles the slots.
+func (s *distinctStates) grow() {
+	s.slots = make([]uint32, max(64, 2*len(s.slots)))
+	mask := uint32(len(s.slots) - 1)
+	for n, v := range s.values {
+		i := v.hash & mask
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = uint32(n + 1)
+	}
+}
+
+// each calls fn with the encoded values of a group.
+func (s *distinctStates) each(g uint32, fn func([]byte) error) error {
+	for v := s.heads[g]; v != 0; v = s.values[v-1].before {
+		if err := fn(s.bytes(v - 1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// sorted returns the encoded values of a group, sorted.
+func (s *distinctStates) sorted(g uint32) [][]byte {
+	var out [][]byte
+	for v := s.heads[g]; v != 0; v = s.values[v-1].before {
+		out = append(out, s.bytes(v-1))
+	}
+	slices.SortFunc(out, bytes.Compare)
+	return out
+}
+
+// MergeFrom implements States.
+func (s *distinctStates) MergeFrom(dst uint32, other States, src uint32) error {
+	return other.(*distinctStates).each(src, func(v []byte) error { return s.add(dst, v) })
+}
+
 // Append implements States.
 func (s *distinctStates) Append(dst []byte, group uint32) []byte {
-	values := s.values(group)
+	values := s.sorted(group)
 	dst = binary.AppendUvarint(append(dst, codecV1), uint64(len(values)))
 	for _, v := range values {
 		dst = append(binary.AppendUvarint(dst, uint64(len(v))), v...)
@@ -153,7 +254,30 @@ func (s *distinctStates) decode(v []byte, in []*types.Vector) error {
 }
 
 // MemoryBytes implements States.
-func (s *distinctStates) MemoryBytes() int64 { return s.bytes + int64(cap(s.seen))*8 }
+func (s *distinctStates) MemoryBytes() int64 {
+	n := int64(cap(s.data) + 24*cap(s.values) + 4*cap(s.slots) + 4*cap(s.heads) + 24*cap(s.codes))
+	if s.dict != nil {
+		n += int64(len(s.codes) * s.dict.Len() / 8)
+	}
+	return n
+}
+
+// count counts the values of each group that are not NULL.
+func (s *distinctStates) count(c *countStates, n int) error {
+	null := types.AppendDatumKey(nil, types.NullOf(s.spec.types[0]))
+	for g := range n {
+		err := s.each(uint32(g), func(v []byte) error {
+			if !bytes.Equal(v, null) {
+				c.n[g]++
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // distinctFinal feeds the distinct values to the inner aggregate, in sorted order.
 type distinctFinal struct {
@@ -166,15 +290,18 @@ func (f distinctFinal) Finalise(states States, n int, confidence float64, out *t
 	s := states.(*distinctStates)
 	inner := f.inner.New(s.cfg)
 	inner.Grow(n)
+	if c, ok := inner.(*countStates); ok {
+		return errors.Join(s.count(c, n), f.Finaliser.Finalise(inner, n, confidence, out, bounds))
+	}
 	for g := range n {
-		values := s.values(uint32(g))
+		values := s.sorted(uint32(g))
 		in := make([]*types.Vector, len(s.spec.types))
 		for i, t := range s.spec.types {
 			in[i] = types.NewVector(t, len(values))
 		}
 		groups, rows := make([]uint32, len(values)), make([]int32, len(values))
 		for i, v := range values {
-			if err := s.decode([]byte(v), in); err != nil {
+			if err := s.decode(v, in); err != nil {
 				return err
 			}
 			groups[i], rows[i] = uint32(g), int32(i)

@@ -32,12 +32,14 @@ var sumInt8Final = exactly("sum", types.Of(types.Int8), func(states States, n in
 // sumIntNumericFinal is sum(int8), a numeric.
 var sumIntNumericFinal = exactly("sum", types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
 	s := states.(*sumIntStates)
+	var buf []byte
 	for g := range n {
 		if s.n[g] == 0 {
 			out.AppendNull()
 			continue
 		}
-		appendNumeric(out, types.NumericFromInt128(s.hi[g], s.lo[g]))
+		buf = types.NumericFromInt128(s.hi[g], s.lo[g]).Append(buf[:0])
+		out.AppendBytes(buf)
 	}
 	return nil
 })

@@ -63,17 +63,18 @@ func (a *accumulator) update(b *types.Batch, groups []uint32) error {
 	if err != nil {
 		return err
 	}
+	if _, ok := a.states.(agg.DictStates); !ok || len(inputs) > 1 {
+		for i := range inputs {
+			inputs[i] = inputs[i].Flat()
+		}
+	}
 	switch {
 	case a.call.Combine:
 		return a.combine(inputs[0], groups)
 	case a.rows != nil:
 		return a.keep(b, inputs, groups)
 	}
-	a.sel = a.sel[:0]
-	for i := range b.Rows {
-		a.sel = append(a.sel, int32(i))
-	}
-	return a.fold(groups, a.sel, inputs)
+	return a.fold(groups, a.run.state.everyRow(b.Rows), inputs)
 }
 
 func (a *accumulator) fold(groups []uint32, rows []int32, inputs []*types.Vector) error {

@@ -71,7 +71,18 @@ func (a *applyOp) scalar(ctx context.Context, b *types.Batch) (*types.Batch, err
 	for i := range extra {
 		extra[i] = types.NewVector(a.node.Envelope[i].Column.Type, b.Rows)
 	}
-	for i := range b.Rows {
+	rows := b.Rows
+	if len(outer) == 0 { // one outcome for all
+		o, err := a.outcomeFor(ctx, outer, 0)
+		if err != nil {
+			return nil, err
+		}
+		if o.in != nil && len(extra) == 0 {
+			o.in.appendAll(value, args, rows)
+			rows = 0
+		}
+	}
+	for i := range rows {
 		o, err := a.outcomeFor(ctx, outer, i)
 		if err != nil {
 			return nil, err

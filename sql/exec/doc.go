@@ -11,7 +11,10 @@
 //  1. Every operator looks at its context before it works on, so that a statement
 //     ends soon after it is cancelled (57014).
 //  2. What an operator keeps is charged to the statement's budget before it is
-//     kept; a statement that needs more fails with 53200 (L-11).
+//     kept; a statement that needs more spills to temporary files, from five eighths
+//     of the budget on, or fails with 53200 (L-11).
 //  3. A batch belongs to who received it until the next call of Next; operators
 //     do not write into batches that they received.
+//  4. Texts may have a dictionary (types.Dict) between operators; expressions, states
+//     that do not ask for one, and whoever receives the rows get flat columns.
 package exec

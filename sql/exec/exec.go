@@ -3,12 +3,14 @@ package exec
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/spill"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -67,6 +69,9 @@ type Env struct {
 	Seed        keyhash.Seed // of the tenant, for aggregates that hash
 	Confidence  float64      // 0 is DefaultConfidence
 	MemoryLimit int64        // 0 is DefaultMemoryLimit
+	// Spill takes rows that do not fit into memory. The statement closes it. nil
+	// refuses such statements.
+	Spill *spill.Set
 	// BeforeWrite is called when a statement has read all it will read and is about
 	// to write: the place to refuse rows of a partial result. nil refuses nothing.
 	BeforeWrite func(ctx context.Context) error
@@ -87,7 +92,7 @@ func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 	r.state.ctx = ctx
 	root, err := r.open(ctx, q.Root)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.state.closeFiles())
 	}
 	return &Rows{run: r, root: root}, nil
 }
@@ -95,11 +100,12 @@ func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 // Next returns the next batch, or nil at the end.
 func (r *Rows) Next(ctx context.Context) (*types.Batch, error) {
 	r.run.state.ctx = ctx
-	return r.root.Next(ctx)
+	b, err := r.root.Next(ctx)
+	return b.Flat(), err
 }
 
 // Close ends the statement.
-func (r *Rows) Close() error { return r.root.Close() }
+func (r *Rows) Close() error { return errors.Join(r.root.Close(), r.run.state.closeFiles()) }
 
 // Affected returns how many rows were written so far.
 func (r *Rows) Affected() int64 { return r.run.state.affected }
@@ -127,11 +133,30 @@ type run struct {
 // state is what all parts of a statement share.
 type state struct {
 	memory   budget
-	shared   map[int]*rowSet
+	spill    *spill.Set // nil: nothing spills
+	seeds    []maphash.Seed
+	every    []int32 // 0, 1, 2, ...
+	shared   map[int]*materialised
 	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
 	ctx      context.Context //nolint:containedctx // of the call of Rows that runs: expressions that wait end with it
+}
+
+// everyRow returns the numbers of n rows, which are only read.
+func (s *state) everyRow(n int) []int32 {
+	for len(s.every) < n {
+		s.every = append(s.every, int32(len(s.every)))
+	}
+	return s.every[:n]
+}
+
+// closeFiles removes the statement's temporary files.
+func (s *state) closeFiles() error {
+	if s.spill == nil {
+		return nil
+	}
+	return s.spill.Close()
 }
 
 // wait is expr.Context.Wait.
@@ -165,7 +190,7 @@ func newRun(q *plan.Query, env *Env) *run {
 		limit = DefaultMemoryLimit
 	}
 	st := &state{
-		memory: budget{limit: limit}, shared: map[int]*rowSet{}, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
+		memory: budget{limit: limit}, shared: map[int]*materialised{}, spill: env.Spill, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
 	}
 	ec.Wait = st.wait
 	return &run{env: env, ec: ec, state: st}
@@ -195,7 +220,7 @@ func (r *run) confidence() float64 {
 type budget struct{ limit, used int64 }
 
 func (b *budget) grow(n int64) error {
-	if b.used+n > b.limit {
+	if n > 0 && b.used+n > b.limit {
 		return sqlerr.New(sqlerr.OutOfMemory, "the statement needs more than its memory budget of %d MiB", b.limit>>20).
 			WithHint("Use LIMIT, filter earlier or group by fewer values, or start the server with a larger --statement-memory.")
 	}
@@ -204,6 +229,12 @@ func (b *budget) grow(n int64) error {
 }
 
 func (b *budget) shrink(n int64) { b.used -= n }
+
+// fits reports whether so much could be kept.
+func (b *budget) fits(n int64) bool { return b.used+n <= b.limit }
+
+// force counts what is kept already, of who is about to keep no more.
+func (b *budget) force(n int64) { b.used += n }
 
 // measured wraps every operator: it looks at the context and counts.
 type measured struct {
@@ -255,10 +286,7 @@ func (r *run) open(ctx context.Context, n plan.Node) (Source, error) {
 func (r *run) measure(n plan.Node, s Source) Source {
 	m := &measured{Source: s, clock: r.env.Clock}
 	if r.env.Clock != nil {
-		if m.stats = r.state.stats[n]; m.stats == nil {
-			m.stats = &plan.NodeStats{}
-			r.state.stats[n] = m.stats
-		}
+		m.stats = r.stats(n)
 		m.stats.Loops++
 	}
 	return m
@@ -308,7 +336,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	}
 	switch x := n.(type) {
 	case *plan.Filter:
-		return &filterOp{run: r, Source: child, cond: x.Cond}, nil
+		return &filterOp{run: r, Source: child, cond: expr.NewFilter(x.Cond)}, nil
 	case *plan.Project:
 		return &projectOp{run: r, Source: child, values: x.Values}, nil
 	case *plan.Limit:
@@ -316,7 +344,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Sort:
 		return r.newSort(x, child, -1), nil
 	case *plan.DistinctOn:
-		return &distinctOnOp{run: r, Source: child, keys: x.Keys, seen: newKeyTable()}, nil
+		return r.newDistinctOn(x, child), nil
 	case *plan.Repeat:
 		return &repeatOp{run: r, Source: child, times: x.Times}, nil
 	case *plan.Aggregate:

@@ -10,6 +10,9 @@ type inSet struct {
 	// partial are the rows with NULLs: a comparison with them may be unknown.
 	partial []int32
 	buf     []byte
+
+	asked   *types.Dict // whose values were looked up
+	answers []uint8     // for each of them: 0, 1, or 2 for unknown
 }
 
 func newInSet(cols []*types.Vector, n int) *inSet {
@@ -30,6 +33,38 @@ func newInSet(cols []*types.Vector, n int) *inSet {
 
 func (s *inSet) memory() int64 {
 	return s.keys.memory() + int64((&types.Batch{Cols: s.rows}).MemoryBytes()+4*cap(s.partial))
+}
+
+// appendAll appends for each row whether it is in the set. Each value of a dictionary is
+// looked up once.
+func (s *inSet) appendAll(out *types.Vector, args []*types.Vector, rows int) {
+	if len(args) != 1 || args[0].Dict == nil {
+		for i := range rows {
+			s.append(out, args, i)
+		}
+		return
+	}
+	v := args[0]
+	if s.asked != v.Dict {
+		s.asked, s.answers = v.Dict, make([]uint8, v.Dict.Len())
+		answer := types.NewVector(out.Type, len(s.answers))
+		for code := range s.answers {
+			s.append(answer, []*types.Vector{v.Dict.Values()}, code)
+			if s.answers[code] = uint8(answer.Ints[code]); answer.Nulls.Has(code) {
+				s.answers[code] = 2
+			}
+		}
+	}
+	for i, code := range v.Codes {
+		switch a := s.answers[code]; {
+		case v.Nulls.Has(i):
+			s.append(out, args, i)
+		case a == 2:
+			out.AppendNull()
+		default:
+			out.AppendInt(int64(a))
+		}
+	}
 }
 
 // append appends whether row i of args is in the set; NULL where that is unknown.

@@ -9,16 +9,20 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// joinOp keeps the right side and streams the left one past it. With keys it
-// looks partners up in a hash table, else every pair is tried.
+// joinOp keeps one side and streams the other past it: the right side, or where either
+// will do, the one that ended first. With keys it looks partners up in a hash table,
+// else every pair is tried.
 type joinOp struct {
-	run   *run
-	node  *plan.Join
-	left  Source
-	right *rowSet
-	table *rowIndex    // rows of the right by key; nil without keys
-	every []int32      // all rows of the right, without keys
-	hit   types.Bitmap // rows of the right that found a partner
+	run     *run
+	node    *plan.Join
+	left    Source // the side that is streamed
+	right   *rowSet
+	swapped bool         // the left side is kept, the right one is streamed
+	table   *rowIndex    // rows of the right by key; nil without keys
+	charged int64        // for table or every
+	every   []int32      // all rows of the right, without keys
+	hit     types.Bitmap // rows of the right that found a partner
+	on      *expr.Filter
 
 	widest int // bytes of the right's widest row
 	probed probe
@@ -39,16 +43,84 @@ func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
 
 // joinWith joins the rows of an open source with those of the right.
 func (r *run) joinWith(ctx context.Context, x *plan.Join, left Source) (Source, error) {
-	j := &joinOp{run: r, node: x, left: left}
-	var err error
-	if j.right, err = r.collect(ctx, x.Right); err != nil {
-		return nil, errors.Join(err, left.Close())
+	right, err := r.open(ctx, x.Right)
+	if err != nil {
+		return nil, closing(left, err)
 	}
+	return r.joinSources(ctx, x, left, right, 0)
+}
+
+// joinSources joins the rows of two open sources. It keeps one side: of an inner join
+// with keys that which ends first when both are read in turn, else the right one. If
+// that does not fit into memory, both sides go to files by the hash of their keys.
+func (r *run) joinSources(ctx context.Context, x *plan.Join, left, right Source, level int) (Source, error) {
+	sides := [2]Source{left, right}
+	kept := [2]*rowSet{newRowSet(x.Left.Schema()), newRowSet(x.Right.Schema())}
+	either := x.Kind == plan.InnerJoin && len(x.LeftKeys) > 0
+	maySpill := r.state.spill != nil && len(x.LeftKeys) > 0 && level < maxSpillLevel
+	memory := &r.state.memory
+	for {
+		turn := 1
+		if either && kept[0].Rows < kept[1].Rows {
+			turn = 0
+		}
+		b, err := sides[turn].Next(ctx)
+		if err == nil && b != nil {
+			err = kept[turn].add(memory, b)
+		}
+		table := int64(kept[turn].Rows) * tableBytes
+		large := kept[turn].charged > memory.limit/8 // a little is better kept, whoever has the rest
+		switch full := maySpill && kept[turn].Rows > 0 && (large && r.pressed() || !memory.fits(table)); {
+		case err == nil && b != nil && !full:
+			continue
+		case err != nil && !(maySpill && r.outOfMemory(err)):
+			for _, k := range kept {
+				k.release(memory)
+			}
+			return nil, errors.Join(err, left.Close(), right.Close())
+		case err != nil || full:
+			return r.splitJoin(ctx, x, r.resume(kept[0], left), r.resume(kept[1], right), level)
+		}
+		j := &joinOp{run: r, node: x, left: r.resume(kept[1-turn], sides[1-turn]), right: kept[turn], swapped: turn == 0}
+		if err := sides[turn].Close(); err != nil {
+			return nil, errors.Join(err, j.Close())
+		}
+		return j, j.start()
+	}
+}
+
+// tableBytes is about what a row takes in a rowIndex.
+const tableBytes = 96
+
+// resume returns a source of rows that were read already, then of the others.
+func (r *run) resume(rows *rowSet, rest Source) Source {
+	if rows.Rows == 0 {
+		return rest
+	}
+	return &prefixed{
+		cursor: cursor{rows: &rows.Batch, all: true}, Source: rest,
+		release: func() { rows.release(&r.state.memory) },
+	}
+}
+
+// start builds the table; after an error the join is closed.
+func (j *joinOp) start() error {
 	j.widest = widest(&j.right.Batch)
-	if err := j.build(); err != nil {
-		return nil, errors.Join(err, j.Close())
+	if j.node.On != nil {
+		j.on = expr.NewFilter(j.node.On)
 	}
-	return j, nil
+	if err := j.build(); err != nil {
+		return errors.Join(err, j.Close())
+	}
+	return nil
+}
+
+// keys are those of the side that is streamed, or of the one that is kept.
+func (j *joinOp) keys(kept bool) []expr.Expr {
+	if kept != j.swapped {
+		return j.node.RightKeys
+	}
+	return j.node.LeftKeys
 }
 
 func (j *joinOp) build() error {
@@ -56,14 +128,22 @@ func (j *joinOp) build() error {
 		for i := range j.right.Rows {
 			j.every = append(j.every, int32(i))
 		}
-		return j.run.state.memory.grow(int64(4 * cap(j.every)))
+		return j.charge(int64(4 * cap(j.every)))
 	}
-	keys, err := j.run.eval(j.node.RightKeys, &j.right.Batch)
+	keys, err := j.run.eval(j.keys(true), &j.right.Batch)
 	if err != nil {
 		return err
 	}
 	j.table = newRowIndex(keys, j.right.Rows)
-	return j.run.state.memory.grow(j.table.memory())
+	return j.charge(j.table.memory())
+}
+
+func (j *joinOp) charge(n int64) error {
+	if err := j.run.state.memory.grow(n); err != nil {
+		return err
+	}
+	j.charged += n
+	return nil
 }
 
 // Next implements Source.
@@ -92,7 +172,7 @@ func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
 				continue
 			}
 			j.probed = probe{batch: b, row: -1, pairs: pairsAtATime(b, j.widest)}
-			if j.probed.keys, err = j.run.eval(j.node.LeftKeys, b); err != nil {
+			if err := j.look(); err != nil {
 				return nil, err
 			}
 		}
@@ -103,7 +183,7 @@ func (j *joinOp) Next(ctx context.Context) (*types.Batch, error) {
 // have very many, which must not all be in memory at once.
 type probe struct {
 	batch      *types.Batch
-	keys       []*types.Vector
+	numbers    []int32 // of the keys of its rows
 	row        int
 	pairs      int     // to try at a time: fewer if rows are wide
 	candidates []int32 // of row, still to be tried
@@ -122,7 +202,7 @@ func (j *joinOp) probe(ctx context.Context) error {
 			if p.row++; p.row == p.batch.Rows {
 				break
 			}
-			p.candidates = j.candidates(p.keys, p.row)
+			p.candidates = j.candidates(p)
 			continue
 		}
 		n := min(len(p.candidates), p.pairs-len(l))
@@ -141,12 +221,42 @@ func (j *joinOp) probe(ctx context.Context) error {
 	return nil
 }
 
-// candidates are the rows of the right that may be partners of a row of the left.
-func (j *joinOp) candidates(keys []*types.Vector, row int) []int32 {
+// look finds the keys of a batch of the left. Semi and anti joins that have no further
+// condition need no more.
+func (j *joinOp) look() error {
+	if j.table == nil {
+		return nil
+	}
+	p := &j.probed
+	keys, err := j.run.eval(j.keys(false), p.batch)
+	if err != nil {
+		return err
+	}
+	p.numbers = j.table.find(keys, p.batch.Rows, make([]int32, 0, p.batch.Rows))
+	if !j.yieldsLeft() || j.on != nil {
+		return nil
+	}
+	for i, n := range p.numbers {
+		if len(j.table.rows(n)) > 0 {
+			p.found.Set(i)
+		}
+	}
+	j.unmatched(p.batch, p.found)
+	j.probed = probe{}
+	return nil
+}
+
+// yieldsLeft reports whether the join yields columns of the left only.
+func (j *joinOp) yieldsLeft() bool {
+	return j.node.Kind == plan.SemiJoin || j.node.Kind == plan.AntiJoin
+}
+
+// candidates are the rows of the right that may be partners of the row of the left.
+func (j *joinOp) candidates(p *probe) []int32 {
 	if j.table == nil {
 		return j.every
 	}
-	return j.table.rows(keys, row)
+	return j.table.rows(p.numbers[p.row])
 }
 
 // pairs tests candidates and queues the pairs that hold.
@@ -156,25 +266,31 @@ func (j *joinOp) pairs(b *types.Batch, l, r []int32, found *types.Bitmap) error 
 	}
 	out := &types.Batch{Rows: len(l)}
 	gather := func() {
-		out.Cols = append(b.Gather(l).Cols, j.right.Gather(r).Cols...)
+		left, right := b.Gather(l).Cols, j.right.Gather(r).Cols
+		if j.swapped {
+			left, right = right, left
+		}
+		out.Cols = append(left, right...)
 	}
-	if j.node.On != nil {
+	if j.on != nil {
 		gather()
-		sel, err := expr.FilterSel(j.run.ec, j.node.On, out, nil)
+		sel, err := j.on.Select(j.run.ec, out, nil)
 		if err != nil {
 			return cause(err)
 		}
 		out = out.Gather(sel)
 		l, r = pickRows(l, sel), pickRows(r, sel)
 	}
-	for i := range l {
-		found.Set(int(l[i]))
-		j.hit.Set(int(r[i]))
+	if j.node.Kind != plan.InnerJoin {
+		for i := range l {
+			found.Set(int(l[i]))
+			j.hit.Set(int(r[i]))
+		}
 	}
-	if j.node.Kind == plan.SemiJoin || j.node.Kind == plan.AntiJoin || len(l) == 0 {
+	if j.yieldsLeft() || len(l) == 0 {
 		return nil
 	}
-	if j.node.On == nil {
+	if j.on == nil {
 		gather()
 	}
 	j.queue = append(j.queue, out)
@@ -196,7 +312,7 @@ func widest(b *types.Batch) int {
 			continue
 		}
 		for i := range b.Rows {
-			rows[i] += int(c.Offsets[i+1] - c.Offsets[i])
+			rows[i] += len(c.Bytes(i))
 			most = max(most, rows[i])
 		}
 	}
@@ -268,5 +384,7 @@ func nulls(like []*types.Vector, n int) []*types.Vector {
 // Close implements Source.
 func (j *joinOp) Close() error {
 	j.right.release(&j.run.state.memory)
+	j.run.state.memory.shrink(j.charged)
+	j.charged = 0
 	return j.left.Close()
 }

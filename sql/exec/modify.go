@@ -39,6 +39,7 @@ func (m *modifyOp) write(ctx context.Context) error {
 	if rows.Rows == 0 {
 		return nil
 	}
+	rows.Batch = *rows.Flat()
 	written := &rows.Batch
 	var ids *types.Vector
 	if m.node.HasIdentity() {

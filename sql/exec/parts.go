@@ -30,10 +30,14 @@ func partsFrom(ctx context.Context, b *types.Batch, from int, do func(*types.Bat
 }
 
 // filter returns the rows of b for which cond is true, appended to sel[:0].
-func (r *run) filter(ctx context.Context, cond expr.Expr, b *types.Batch, sel []int32) ([]int32, error) {
+func (r *run) filter(ctx context.Context, cond *expr.Filter, b *types.Batch, sel []int32) ([]int32, error) {
 	sel = sel[:0]
 	err := inParts(ctx, b, func(part *types.Batch, from int) error {
-		found, err := expr.FilterSel(r.ec, cond, part, nil)
+		found, err := cond.Select(r.ec, part, sel[len(sel):])
+		if from == 0 && part.Rows == b.Rows {
+			sel = found
+			return err
+		}
 		for _, i := range found {
 			sel = append(sel, i+int32(from))
 		}
@@ -67,10 +71,15 @@ func (r *run) evalLarge(exprs []expr.Expr, in *types.Batch) ([]*types.Vector, er
 	return out.Cols, nil
 }
 
-// evalAll evaluates expressions over a batch; the error tells the row.
+// evalAll evaluates expressions over a batch; the error tells the row. What is a
+// column as it stands keeps its dictionary.
 func (r *run) evalAll(exprs []expr.Expr, in *types.Batch) ([]*types.Vector, error) {
 	out := make([]*types.Vector, len(exprs))
 	for i, e := range exprs {
+		if c, ok := e.(*expr.Column); ok {
+			out[i] = in.Cols[c.Index]
+			continue
+		}
 		var err error
 		if out[i], err = e.Eval(r.ec, in); err != nil {
 			return nil, err

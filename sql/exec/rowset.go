@@ -71,16 +71,7 @@ func (r *run) collect(ctx context.Context, n plan.Node) (rows *rowSet, err error
 }
 
 // slice returns rows [from, to) of a batch without copying fixed-width values.
-func slice(b *types.Batch, from, to int) *types.Batch {
-	if from == 0 && to == b.Rows {
-		return b
-	}
-	sel := make([]int32, 0, to-from)
-	for i := from; i < to; i++ {
-		sel = append(sel, int32(i))
-	}
-	return b.Gather(sel)
-}
+func slice(b *types.Batch, from, to int) *types.Batch { return b.Slice(from, to) }
 
 // cursor hands out a row set in batches, in the order of sel if it has one.
 type cursor struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -20,10 +21,17 @@ func (r *run) openSemiJoin(ctx context.Context, x *plan.Join) (Source, error) {
 		return nil, err
 	}
 	s := &semiJoinOp{run: r, node: x, rows: newRowSet(x.Left.Schema())}
+	if x.On != nil {
+		s.on = expr.NewFilter(x.On)
+	}
 	for s.rows.Rows < semiJoinRows {
 		b, err := left.Next(ctx)
 		if err == nil && b != nil {
 			err = s.rows.add(&r.state.memory, b)
+			full := r.pressed() || r.state.spill != nil && !r.state.memory.fits(int64(s.rows.Rows)*tableBytes)
+			if r.outOfMemory(err) || err == nil && full {
+				break
+			}
 		}
 		if err != nil {
 			s.rows.release(&r.state.memory)
@@ -33,8 +41,7 @@ func (r *run) openSemiJoin(ctx context.Context, x *plan.Join) (Source, error) {
 			return s, left.Close()
 		}
 	}
-	src := &prefixed{cursor: cursor{rows: &s.rows.Batch, all: true}, Source: left, release: func() { s.rows.release(&r.state.memory) }}
-	return r.joinWith(ctx, x, src)
+	return r.joinWith(ctx, x, r.resume(s.rows, left))
 }
 
 // prefixed is rows that were read already, followed by the rest of their source.
@@ -50,6 +57,7 @@ func (p *prefixed) Next(ctx context.Context) (*types.Batch, error) {
 		return b, nil
 	}
 	p.release()
+	p.rows = &types.Batch{} // the garbage collector may have it
 	return p.Source.Next(ctx)
 }
 
@@ -62,14 +70,16 @@ func (p *prefixed) Close() error {
 // semiJoinOp keeps the left side, streams the right side past it, and yields the
 // rows of the left that met a partner, or those that met none.
 type semiJoinOp struct {
-	run    *run
-	node   *plan.Join
-	rows   *rowSet
-	index  *rowIndex
-	found  types.Bitmap
-	widest int // bytes of the widest row
-	missed int // rows that have not met a partner yet
-	out    *cursor
+	run     *run
+	node    *plan.Join
+	rows    *rowSet
+	index   *rowIndex
+	numbers []int32 // of the keys of a batch of the right
+	found   types.Bitmap
+	widest  int // bytes of the widest row
+	missed  int // rows that have not met a partner yet
+	on      *expr.Filter
+	out     *cursor
 }
 
 // Next implements Source.
@@ -127,8 +137,9 @@ func (s *semiJoinOp) probe(ctx context.Context, b *types.Batch) error {
 	}
 	limit := pairsAtATime(b, s.widest)
 	var l, r []int32
+	s.numbers = s.index.find(keys, b.Rows, s.numbers[:0])
 	for i := range b.Rows {
-		for _, row := range s.index.rows(keys, i) {
+		for _, row := range s.index.rows(s.numbers[i]) {
 			if s.found.Has(int(row)) {
 				continue
 			}
@@ -163,7 +174,7 @@ func (s *semiJoinOp) test(ctx context.Context, b *types.Batch, l, r []int32) err
 		return err
 	}
 	pairs := &types.Batch{Rows: len(l), Cols: append(s.rows.Gather(l).Cols, b.Gather(r).Cols...)}
-	sel, err := s.run.filter(ctx, s.node.On, pairs, nil)
+	sel, err := s.run.filter(ctx, s.on, pairs, nil)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,10 @@ import (
 type filterOp struct {
 	Source
 	run  *run
-	cond expr.Expr
+	cond *expr.Filter
 	sel  []int32
+	// width is how many columns are kept, if not 0; others are only for the condition.
+	width int
 }
 
 // Next implements Source.
@@ -26,6 +28,9 @@ func (f *filterOp) Next(ctx context.Context) (*types.Batch, error) {
 		}
 		if f.sel, err = f.run.filter(ctx, f.cond, b, f.sel); err != nil {
 			return nil, err
+		}
+		if f.width > 0 {
+			b = &types.Batch{Cols: b.Cols[:f.width], Rows: b.Rows}
 		}
 		switch len(f.sel) {
 		case 0:
@@ -73,13 +78,41 @@ func (p *projectOp) Next(ctx context.Context) (*types.Batch, error) {
 	}
 }
 
-// distinctOnOp keeps the first row for each key.
+// distinctOnOp keeps the first row for each key. Of rows that are sorted by the keys it
+// remembers the last, else all keys.
 type distinctOnOp struct {
 	Source
-	run  *run
-	keys []expr.Expr
-	seen *keyTable
-	buf  []byte
+	run    *run
+	keys   []expr.Expr
+	seen   *groupIndex
+	row    []uint32
+	sorted bool
+	last   []*types.Vector // the keys of the row before, if sorted
+}
+
+func (r *run) newDistinctOn(x *plan.DistinctOn, child Source) *distinctOnOp {
+	d := &distinctOnOp{Source: child, run: r, keys: x.Keys, seen: newGroupIndex()}
+	s, ok := x.Child.(*plan.Sort)
+	if !ok || len(s.Keys) < len(x.Keys) {
+		return d
+	}
+	text := func(e expr.Expr) string { // the same value may be in two columns
+		if p, ok := s.Child.(*plan.Project); ok {
+			if i, ok := plan.ColumnIndex(e); ok && p.Values[i].Volatility() != expr.Volatile {
+				e = p.Values[i]
+			}
+		}
+		return e.String()
+	}
+	first := map[string]bool{}
+	for _, k := range s.Keys[:len(x.Keys)] {
+		first[text(k.Value)] = true
+	}
+	d.sorted = true
+	for _, k := range x.Keys {
+		d.sorted = d.sorted && first[text(k)]
+	}
+	return d
 }
 
 // Next implements Source.
@@ -94,20 +127,44 @@ func (d *distinctOnOp) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 		var sel []int32
-		held := d.seen.memory()
-		for i := range b.Rows {
-			d.buf = appendKeys(d.buf[:0], keys, i)
-			if _, fresh := d.seen.add(d.buf); fresh {
-				sel = append(sel, int32(i))
+		if d.sorted {
+			sel = d.changes(keys, b.Rows)
+		} else {
+			held := d.seen.memory()
+			d.row, sel = d.seen.assign(keys, b.Rows, d.row[:0], nil)
+			if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
+				return nil, err
 			}
-		}
-		if err := d.run.state.memory.grow(d.seen.memory() - held); err != nil {
-			return nil, err
 		}
 		if len(sel) > 0 {
 			return b.Gather(sel), nil
 		}
 	}
+}
+
+// changes returns the rows whose keys are not those of the row before.
+func (d *distinctOnOp) changes(keys []*types.Vector, rows int) (sel []int32) {
+	differ := func(before []*types.Vector, i, j int) bool {
+		for k, c := range keys {
+			if compareKeys(before[k], i, c, j, plan.SortKey{}) != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if d.last == nil || differ(d.last, 0, 0) {
+		sel = append(sel, 0)
+	}
+	for i := 1; i < rows; i++ {
+		if differ(keys, i-1, i) {
+			sel = append(sel, int32(i))
+		}
+	}
+	d.last = d.last[:0]
+	for _, c := range keys {
+		d.last = append(d.last, c.Gather([]int32{int32(rows - 1)}))
+	}
+	return sel
 }
 
 // repeatOp yields rows several times.
@@ -295,15 +352,15 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	f := &filterOp{Source: src, run: r, cond: plan.Remap(x.Filter, func(c int) int { return place[c] })}
-	return &narrowOp{Source: f, width: len(x.Columns)}, nil
+	cond := expr.NewFilter(plan.Remap(x.Filter, func(c int) int { return place[c] }))
+	if len(x.Columns) == 0 {
+		return &narrowOp{&filterOp{Source: src, run: r, cond: cond}}, nil
+	}
+	return &filterOp{Source: src, run: r, cond: cond, width: len(x.Columns)}, nil
 }
 
-// narrowOp keeps the first columns.
-type narrowOp struct {
-	Source
-	width int
-}
+// narrowOp drops all columns.
+type narrowOp struct{ Source }
 
 // Next implements Source.
 func (n *narrowOp) Next(ctx context.Context) (*types.Batch, error) {
@@ -311,7 +368,7 @@ func (n *narrowOp) Next(ctx context.Context) (*types.Batch, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	return &types.Batch{Cols: b.Cols[:n.width], Rows: b.Rows}, nil
+	return &types.Batch{Rows: b.Rows}, nil
 }
 
 func (r *run) openValues(v *plan.Values) (Source, error) {
@@ -341,10 +398,10 @@ func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
 	rows := r.state.shared[x.ID]
 	if rows == nil {
 		var err error
-		if rows, err = r.collect(ctx, x.Child); err != nil {
+		if rows, err = r.materialise(ctx, x.Child); err != nil {
 			return nil, err
 		}
 		r.state.shared[x.ID] = rows
 	}
-	return &cursorSource{cursor{rows: &rows.Batch, all: true}}, nil
+	return rows.source(r), nil
 }

@@ -1,10 +1,10 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -58,7 +58,13 @@ func compareValues(a *types.Vector, i int, b *types.Vector, j int) int {
 	case types.KindFloat:
 		return compareFloats(a.Floats[i], b.Floats[j])
 	}
-	return types.Compare(a.Datum(i), b.Datum(j))
+	if types.DictType(a.Type) && types.DictType(b.Type) {
+		if a.Dict != nil && a.Dict == b.Dict && a.Codes[i] == b.Codes[j] {
+			return 0
+		}
+		return bytes.Compare(a.Bytes(i), b.Bytes(j))
+	}
+	return types.CompareBytes(a.Type, a.Bytes(i), b.Bytes(j))
 }
 
 // compareFloats puts NaN above infinity, as PostgreSQL does.
@@ -75,36 +81,15 @@ func compareFloats(a, b float64) int {
 	return cmp.Compare(a, b)
 }
 
-// order returns the rows in the order of the keys, stable.
-func order(keys []plan.SortKey, cols []*types.Vector, n int) []int32 {
-	sel := make([]int32, n)
-	for i := range sel {
-		sel[i] = int32(i)
-	}
-	compare := comparator(keys, cols)
-	slices.SortFunc(sel, func(i, j int32) int {
-		if o := compare(i, j); o != 0 {
-			return o
-		}
-		return int(i - j)
-	})
-	return sel
-}
-
 // sortOp sorts all rows. With a limit it keeps only the first ones.
 type sortOp struct {
 	Source
-	run    *run
-	keys   []plan.SortKey
-	schema *types.Schema
-	limit  int64 // -1: all
-	out    *cursor
-	rows   *rowSet
-	bound  []*types.Vector // the keys of the last row within the limit, once known
+	sorter *sorter
+	out    Source
 }
 
 func (r *run) newSort(s *plan.Sort, child Source, limit int64) *sortOp {
-	return &sortOp{Source: child, run: r, keys: s.Keys, schema: s.Schema(), limit: limit}
+	return &sortOp{Source: child, sorter: r.newSorter(s, s.Keys, s.Schema(), limit)}
 }
 
 // openTop runs LIMIT over ORDER BY as a sort that forgets what cannot be in the
@@ -146,96 +131,31 @@ func (s *sortOp) Next(ctx context.Context) (*types.Batch, error) {
 			return nil, err
 		}
 	}
-	return s.out.next(), nil
+	return s.out.Next(ctx)
 }
 
 func (s *sortOp) read(ctx context.Context) error {
-	s.rows = newRowSet(s.schema)
 	for {
 		b, err := s.Source.Next(ctx)
 		if err != nil {
 			return err
 		}
 		if b == nil {
-			break
-		}
-		if b, err = s.within(b); err != nil {
+			s.out, err = s.sorter.finish(ctx)
 			return err
 		}
-		if err := s.rows.add(&s.run.state.memory, b); err != nil {
+		if err := s.sorter.add(b); err != nil {
 			return err
 		}
-		if s.limit >= 0 && int64(s.rows.Rows) > 4*s.limit+8*types.BatchRows {
-			sel, err := s.sorted()
-			if err != nil {
-				return err
-			}
-			s.rows.Batch = *s.rows.Gather(sel)
-			if err := s.keepBound(); err != nil {
-				return err
-			}
-			if err := s.rows.charge(&s.run.state.memory); err != nil {
-				return err
-			}
-		}
 	}
-	sel, err := s.sorted()
-	s.out = &cursor{rows: &s.rows.Batch, sel: sel}
-	return err
-}
-
-// keepBound remembers the keys of the last row, where there are as many as the limit.
-func (s *sortOp) keepBound() error {
-	if s.limit == 0 || int64(s.rows.Rows) < s.limit {
-		return nil
-	}
-	var err error
-	s.bound, err = s.run.eval(sortValues(s.keys), slice(&s.rows.Batch, s.rows.Rows-1, s.rows.Rows))
-	return err
-}
-
-// within drops the rows that cannot be within the limit.
-func (s *sortOp) within(b *types.Batch) (*types.Batch, error) {
-	if s.bound == nil {
-		return b, nil
-	}
-	cols, err := s.run.eval(sortValues(s.keys), b)
-	if err != nil {
-		return nil, err
-	}
-	var sel []int32
-rows:
-	for i := range b.Rows {
-		for k, c := range cols {
-			switch o := compareKeys(c, i, s.bound[k], 0, s.keys[k]); {
-			case o < 0:
-				sel = append(sel, int32(i))
-				continue rows
-			case o > 0:
-				continue rows
-			}
-		}
-	}
-	return b.Gather(sel), nil
-}
-
-// sorted returns the order of the rows so far, cut at the limit.
-func (s *sortOp) sorted() ([]int32, error) {
-	cols, err := s.run.eval(sortValues(s.keys), &s.rows.Batch)
-	if err != nil {
-		return nil, err
-	}
-	sel := order(s.keys, cols, s.rows.Rows)
-	if s.limit >= 0 && int64(len(sel)) > s.limit {
-		sel = sel[:s.limit]
-	}
-	return sel, nil
 }
 
 // Close implements Source.
 func (s *sortOp) Close() error {
-	if s.rows != nil {
-		s.rows.release(&s.run.state.memory)
+	s.sorter.close()
+	var err error
+	if s.out != nil {
+		err = s.out.Close()
 	}
-	return s.Source.Close()
+	return closing(s.Source, err)
 }

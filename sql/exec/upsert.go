@@ -29,7 +29,7 @@ func (k *keyLookupOp) Next(ctx context.Context) (*types.Batch, error) {
 	if err := k.run.checkNotNull(k.table, b); err != nil {
 		return nil, err
 	}
-	ids, found, err := k.run.env.Tables.Find(ctx, k.table, b)
+	ids, found, err := k.run.env.Tables.Find(ctx, k.table, b.Flat())
 	if err != nil {
 		return nil, err
 	}

@@ -2,50 +2,159 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// windowOp appends the values of window functions. It keeps all rows, sorted by
-// partition and order.
+// windowOp appends the values of window functions to rows that are sorted by partition
+// and order. Where the sort stayed in memory it looks at all rows at once, else at as
+// many partitions as make a few batches.
 type windowOp struct {
 	Source
-	run  *run
-	node *plan.Window
-	rows *rowSet
-	out  *cursor
+	run    *run
+	node   *plan.Window
+	sorter *sorter
+	sorted Source
+	ended  bool
+	next   *rowSet // rows that were read already, of the partition after those in rows
+	rows   *rowSet
+	out    *cursor
 }
+
+// windowRows is how many rows of sorted files are looked at together, at least.
+const windowRows = 4 * types.BatchRows
 
 // Next implements Source.
 func (w *windowOp) Next(ctx context.Context) (*types.Batch, error) {
-	if w.out == nil {
-		if err := w.read(ctx); err != nil {
+	if w.sorted == nil {
+		if err := w.sort(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return w.out.next(), nil
+	for {
+		if w.out != nil {
+			if b := w.out.next(); b != nil {
+				return b, nil
+			}
+			w.out = nil
+			w.rows.release(&w.run.state.memory)
+		}
+		if w.ended && w.next == nil {
+			return nil, nil
+		}
+		if err := w.read(ctx); err != nil {
+			return nil, err
+		}
+		if err := w.compute(ctx); err != nil {
+			return nil, err
+		}
+	}
 }
 
-func (w *windowOp) read(ctx context.Context) error {
-	var err error
-	if w.rows, err = w.run.drain(ctx, w.Source, w.node.Child.Schema()); err != nil {
-		return err
-	}
+func (w *windowOp) keys() []plan.SortKey {
 	keys := make([]plan.SortKey, 0, len(w.node.PartitionBy)+len(w.node.OrderBy))
 	for _, e := range w.node.PartitionBy {
 		keys = append(keys, plan.SortKey{Value: e})
 	}
-	keys = append(keys, w.node.OrderBy...)
-	cols, err := w.run.eval(sortValues(keys), &w.rows.Batch)
+	return append(keys, w.node.OrderBy...)
+}
+
+func (w *windowOp) sort(ctx context.Context) error {
+	w.sorter = w.run.newSorter(w.node, w.keys(), w.node.Child.Schema(), -1)
+	for {
+		b, err := w.Source.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			w.sorted, err = w.sorter.finish(ctx)
+			return err
+		}
+		if err := w.sorter.add(b); err != nil {
+			return err
+		}
+	}
+}
+
+// read fills rows with whole partitions.
+func (w *windowOp) read(ctx context.Context) error {
+	memory := &w.run.state.memory
+	if c, ok := w.sorted.(*cursorSource); ok { // all rows are in memory
+		w.ended = true
+		w.rows = newRowSet(w.node.Child.Schema())
+		held := w.sorter.rows.charged
+		if err := memory.grow(held); err != nil {
+			return err
+		}
+		w.rows.charged = held
+		w.rows.Batch = *c.rows.Gather(c.sel)
+		w.sorter.close()
+		return nil
+	}
+	if w.rows, w.next = w.next, nil; w.rows == nil {
+		w.rows = newRowSet(w.node.Child.Schema())
+	}
+	for {
+		b, err := w.sorted.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			w.ended = true
+			return nil
+		}
+		at := -1
+		if w.rows.Rows+b.Rows >= windowRows || memory.used > memory.limit/4 {
+			if at, err = w.lastBegin(b); err != nil {
+				return err
+			}
+		}
+		if at < 0 {
+			if err := w.rows.add(memory, b); err != nil {
+				return err
+			}
+			continue
+		}
+		w.next = newRowSet(w.node.Child.Schema())
+		return errors.Join(w.rows.add(memory, slice(b, 0, at)), w.next.add(memory, slice(b, at, b.Rows)))
+	}
+}
+
+// lastBegin returns the last row of a batch that begins a partition; -1 if none does.
+func (w *windowOp) lastBegin(b *types.Batch) (int, error) {
+	cols, err := w.run.eval(w.node.PartitionBy, b)
+	if err != nil {
+		return 0, err
+	}
+	compare := comparator(make([]plan.SortKey, len(cols)), cols)
+	for i := b.Rows - 1; i > 0; i-- {
+		if compare(int32(i-1), int32(i)) != 0 {
+			return i, nil
+		}
+	}
+	if w.rows.Rows == 0 {
+		return -1, nil
+	}
+	last, err := w.run.eval(w.node.PartitionBy, slice(&w.rows.Batch, w.rows.Rows-1, w.rows.Rows))
+	if err != nil {
+		return 0, err
+	}
+	for k, c := range cols {
+		if compareKeys(last[k], 0, c, 0, plan.SortKey{}) != 0 {
+			return 0, nil
+		}
+	}
+	return -1, nil
+}
+
+// compute evaluates the calls over rows.
+func (w *windowOp) compute(ctx context.Context) error {
+	cols, err := w.run.eval(sortValues(w.keys()), &w.rows.Batch)
 	if err != nil {
 		return err
-	}
-	sel := order(keys, cols, w.rows.Rows)
-	w.rows.Batch = *w.rows.Gather(sel)
-	for i := range cols {
-		cols[i] = cols[i].Gather(sel)
 	}
 	parts := len(w.node.PartitionBy)
 	boundary := func(cols []*types.Vector) func(int32) bool {
@@ -282,8 +391,17 @@ func framed(function string, f *framer, args []*types.Vector, row int, out *type
 
 // Close implements Source.
 func (w *windowOp) Close() error {
-	if w.rows != nil {
-		w.rows.release(&w.run.state.memory)
+	for _, rows := range []*rowSet{w.rows, w.next} {
+		if rows != nil {
+			rows.release(&w.run.state.memory)
+		}
 	}
-	return w.Source.Close()
+	if w.sorter != nil {
+		w.sorter.close()
+	}
+	var err error
+	if w.sorted != nil {
+		err = w.sorted.Close()
+	}
+	return closing(w.Source, err)
 }

@@ -68,6 +68,11 @@ func (c *call) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 	if c.fn.vec != nil {
 		return runKernel(c.fn.vec, c.typ, args, in.Rows)
 	}
+	if c.fn.prepare != nil {
+		if k := c.fn.prepare(ec, args); k != nil {
+			return runKernel(k, c.typ, args, in.Rows)
+		}
+	}
 	return c.evalRows(ec, args, in.Rows)
 }
 

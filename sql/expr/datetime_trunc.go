@@ -2,6 +2,7 @@ package expr
 
 import (
 	"strings"
+	"time"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -20,14 +21,64 @@ func truncFunctions() []overload {
 		fn("date_trunc(text,timestamp) timestamp", "truncate to a unit", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			us, err := truncate(str(a[0]), a[1].Int, types.Timestamp)
 			return types.IntDatum(types.Timestamp, us), err
-		}),
-		fn("date_trunc(text,timestamptz) timestamptz", "truncate to a unit", truncZoned).stable(),
+		}).prepared(truncKernel),
+		fn("date_trunc(text,timestamptz) timestamptz", "truncate to a unit", truncZoned).stable().prepared(truncKernel),
 		fn("date_trunc(text,timestamptz,text) timestamptz", "truncate to a unit in a zone", truncZoned).stable(),
 		fn("date_trunc(text,interval) interval", "truncate to a unit", truncInterval),
 		fn("date_bin(interval,timestamp,timestamp) timestamp", "start of the bin from an origin", bin(types.Timestamp)),
 		fn("date_bin(interval,timestamptz,timestamptz) timestamptz", "start of the bin from an origin", bin(types.Timestamptz)),
 		fn("time_bucket(interval,timestamp) timestamp", "start of the bucket", bucket(types.Timestamp)),
 		fn("time_bucket(interval,timestamptz) timestamptz", "start of the bucket, in UTC", bucket(types.Timestamptz)),
+	}
+}
+
+func (f overload) prepared(p func(*Context, []arg) kernel) overload { f.prepare = p; return f }
+
+// truncKernel truncates to a constant unit in UTC. What a day becomes is computed once
+// for rows of the same day that follow one another.
+func truncKernel(ec *Context, args []arg) kernel {
+	if args[0].mask != 0 || args[0].v.IsNull(0) {
+		return nil
+	}
+	t := args[1].v.Type.OID
+	unit := string(args[0].v.Bytes(0))
+	if _, err := truncate(unit, 0, t); err != nil || t == types.Timestamptz && ec.location() != time.UTC && ec.location().String() != "UTC" {
+		return nil
+	}
+	if clock := clockUnits[strings.ToLower(unit)]; clock != 0 {
+		return func(args []arg, n int, out *types.Vector) error {
+			x, mask := args[1].v.Ints, args[1].mask
+			for i := range out.Ints[:n] {
+				us := x[i&mask]
+				within := us % clock
+				if within < 0 {
+					within += clock
+				}
+				if types.Infinite(us) {
+					within = 0
+				}
+				out.Ints[i] = us - within
+			}
+			return nil
+		}
+	}
+	return func(args []arg, n int, out *types.Vector) error {
+		x, mask := args[1].v.Ints, args[1].mask
+		from, start := int64(1), int64(0) // the day, by its first microsecond, and what it becomes; no day begins at 1
+		for i := range out.Ints[:n] {
+			us := x[i&mask]
+			if us < from || us-from >= usecDay || from == 1 {
+				if types.Infinite(us) {
+					out.Ints[i] = us
+					continue
+				}
+				day, _ := types.SplitDay(us)
+				from = day * usecDay
+				start, _ = truncate(unit, us, t) // it did not fail for another time
+			}
+			out.Ints[i] = start
+		}
+		return nil
 	}
 }
 

@@ -20,7 +20,7 @@ func (c *Column) Type() types.Type { return c.Typ }
 
 // Eval implements Expr.
 func (c *Column) Eval(_ *Context, in *types.Batch) (*types.Vector, error) {
-	return in.Cols[c.Index], nil
+	return in.Cols[c.Index].Flat(), nil
 }
 
 // Children implements Expr.

@@ -36,6 +36,8 @@ type overload struct {
 	desc     string
 	row      rowFunc
 	vec      kernel
+	// prepare returns a kernel for these operands, or nil where row has to do.
+	prepare func(ec *Context, args []arg) kernel
 }
 
 // fn declares a function from its signature: "lpad(text,int4,text) text". The

@@ -358,10 +358,14 @@ func textOperators() []overload {
 		op        string
 		fold, not bool
 	}{{"~~", false, false}, {"!~~", false, true}, {"~~*", true, false}, {"!~~*", true, true}} {
-		out = append(out, fn(p.op+"(text,text) bool", "matches LIKE pattern", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		f := fn(p.op+"(text,text) bool", "matches LIKE pattern", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			ok, err := likeMatch(str(a[0]), str(a[1]), '\\', p.fold)
 			return types.BoolDatum(ok != p.not), err
-		}))
+		})
+		if !p.fold {
+			f = f.prepared(likeKernel(p.not))
+		}
+		out = append(out, f)
 	}
 	for _, p := range []struct {
 		op        string

@@ -15,6 +15,37 @@ import (
 type NodeStats struct {
 	Rows, Loops int64
 	Elapsed     time.Duration
+
+	SortMethod  string // of a sort; "" of others
+	Batches     int    // into how many parts hashed rows were split; 0: they were not
+	MemoryBytes int64  // of a sort that stayed in memory
+	DiskBytes   int64  // written to temporary files
+}
+
+// resources are the memory and disk that a node needed, as EXPLAIN ANALYZE shows them.
+func (s *NodeStats) resources() []field {
+	kilobytes := func(n int64) string { return fmt.Sprintf("%dkB", (n+1023)/1024) }
+	switch {
+	case s.SortMethod != "" && s.DiskBytes > 0:
+		return []field{{"Sort Method", s.SortMethod + "  Disk: " + kilobytes(s.DiskBytes)}}
+	case s.SortMethod != "":
+		return []field{{"Sort Method", s.SortMethod + "  Memory: " + kilobytes(s.MemoryBytes)}}
+	case s.Batches > 0:
+		return []field{{"Batches", strconv.Itoa(s.Batches) + "  Disk Usage: " + kilobytes(s.DiskBytes)}}
+	}
+	return nil
+}
+
+// resourceValues are the same for EXPLAIN (FORMAT JSON).
+func (s *NodeStats) resourceValues(out map[string]any) {
+	switch {
+	case s.SortMethod != "" && s.DiskBytes > 0:
+		out["Sort Method"], out["Sort Space Used"], out["Sort Space Type"] = s.SortMethod, (s.DiskBytes+1023)/1024, "Disk"
+	case s.SortMethod != "":
+		out["Sort Method"], out["Sort Space Used"], out["Sort Space Type"] = s.SortMethod, (s.MemoryBytes+1023)/1024, "Memory"
+	case s.Batches > 0:
+		out["Batches"], out["Disk Usage"] = s.Batches, (s.DiskBytes+1023)/1024
+	}
 }
 
 func (s *NodeStats) millis() float64 {

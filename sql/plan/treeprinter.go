@@ -31,6 +31,11 @@ func (d described) appendText(b *strings.Builder, indent int, first bool) {
 	for _, f := range d.fields {
 		b.WriteString(inner + f.name + ": " + readable(f.value) + "\n")
 	}
+	if d.stats != nil {
+		for _, f := range d.stats.resources() {
+			b.WriteString(inner + f.name + ": " + f.value + "\n")
+		}
+	}
 	for i, c := range d.children {
 		if i < len(d.labels) && d.labels[i] != "" {
 			b.WriteString(inner + d.labels[i] + "\n")
@@ -54,6 +59,7 @@ func (d described) value(label string) map[string]any {
 		out["Actual Rows"] = d.stats.Rows
 		out["Actual Loops"] = d.stats.Loops
 		out["Actual Total Time"] = d.stats.millis()
+		d.stats.resourceValues(out)
 	}
 	var plans []any
 	for i, c := range d.children {

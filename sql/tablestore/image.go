@@ -12,8 +12,9 @@ import (
 const ImageBytes = 256 << 20
 
 // image is the committed rows of a table as columns: every column of the table,
-// then the identities. It is only read. A scan that reads a table to its end leaves
-// one behind, so that the next scan need not take rows apart again.
+// then the identities. Texts with few distinct values have a dictionary, one for the
+// whole table. It is only read. A scan that reads a table to its end leaves one
+// behind, so that the next scan need not take rows apart again.
 type image struct {
 	batches []*types.Batch
 	bytes   int64

@@ -154,7 +154,7 @@ func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (ex
 			return s, nil
 		}
 		s.snapshot = t.store.kv.Snapshot()
-		s.rows, s.made = s.snapshot, &image{}
+		s.rows, s.made = s.snapshot, newImageBuilder(table)
 	}
 	s.next = t.store.prefix(table.ID, 'r')
 	return s, nil
@@ -171,7 +171,7 @@ type source struct {
 	}
 	snapshot *kv.Snapshot // nil where the transaction's own writes are read
 	next     []byte
-	made     *image // of the rows so far; nil where none is made
+	made     *imageBuilder // of the rows so far; nil where none is made
 	version  uint64
 }
 
@@ -183,8 +183,8 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 	if s.next == nil {
 		return nil, nil
 	}
-	all := types.NewBatch(s.table.RowSchema(), 0)
-	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), 0))
+	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
+	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
 	row := types.NewBatch(s.table.RowSchema(), 1)
 	end := kv.PrefixEnd(s.tx.store.prefix(s.table.ID, 'r'))
 	from := s.next
@@ -219,15 +219,12 @@ func (s *source) collect(all *types.Batch) {
 	if s.made == nil {
 		return
 	}
-	if all.Rows > 0 {
-		s.made.batches = append(s.made.batches, all)
-		s.made.bytes += int64(all.MemoryBytes())
-	}
+	s.made.add(all)
 	switch {
 	case s.made.bytes > ImageBytes:
 		s.made = nil
 	case s.next == nil:
-		s.tx.store.images.keep(s.table.ID, s.version, s.made)
+		s.tx.store.images.keep(s.table.ID, s.version, s.made.image())
 		s.made = nil
 	}
 }

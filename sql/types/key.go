@@ -69,6 +69,9 @@ func appendKeyBytes(dst, b []byte) []byte {
 	return append(dst, 0, 1)
 }
 
+// FloatOrder maps a float to a number that orders as PostgreSQL does.
+func FloatOrder(f float64) uint64 { return floatKey(f) }
+
 // floatKey maps a float to bits that order as PostgreSQL does: -0 equals 0,
 // every NaN is one value above infinity.
 func floatKey(f float64) uint64 {

@@ -1,6 +1,9 @@
 package types
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const tooManyBytes = "a column of a batch needs more than 4 GiB"
 
@@ -16,6 +19,12 @@ type Vector struct {
 	Floats  []float64
 	Offsets []uint32 // len = rows + 1 once a row is there; value i is Data[Offsets[i]:Offsets[i+1]]
 	Data    []byte
+
+	// A vector of KindBytes may have a dictionary; it has neither Offsets nor Data
+	// then. Only sql/types and sql/exec meet such vectors: expressions, and whoever
+	// receives the rows of a statement, get flat ones.
+	Dict  *Dict
+	Codes []uint16 // of each row its value in Dict; 0, the empty value, where it is NULL
 }
 
 // NewVector returns an empty vector with room for n rows.
@@ -39,9 +48,11 @@ func (v *Vector) Len() int {
 		return len(v.Ints)
 	case KindFloat:
 		return len(v.Floats)
-	default:
-		return max(len(v.Offsets)-1, 0)
 	}
+	if v.Dict != nil {
+		return len(v.Codes)
+	}
+	return max(len(v.Offsets)-1, 0)
 }
 
 // Reset empties the vector and keeps its memory.
@@ -52,13 +63,19 @@ func (v *Vector) Reset() {
 	if v.Type.Kind() == KindBytes {
 		v.Offsets = append(v.Offsets[:0], 0)
 	}
+	v.Dict, v.Codes = nil, nil
 }
 
 // IsNull reports whether row i is NULL.
 func (v *Vector) IsNull(i int) bool { return v.Nulls.Has(i) }
 
 // Bytes returns row i of a KindBytes vector. It aliases Data.
-func (v *Vector) Bytes(i int) []byte { return v.Data[v.Offsets[i]:v.Offsets[i+1]:v.Offsets[i+1]] }
+func (v *Vector) Bytes(i int) []byte {
+	if v.Dict != nil {
+		i, v = int(v.Codes[i]), v.Dict.values
+	}
+	return v.Data[v.Offsets[i]:v.Offsets[i+1]:v.Offsets[i+1]]
+}
 
 // AppendInt appends a value to a KindInt vector.
 func (v *Vector) AppendInt(x int64) { v.Ints = append(v.Ints, x) }
@@ -77,12 +94,18 @@ func (v *Vector) AppendFloat(x float64) { v.Floats = append(v.Floats, x) }
 
 // AppendBytes appends a copy of x to a KindBytes vector.
 func (v *Vector) AppendBytes(x []byte) {
+	if v.Dict != nil {
+		v.flatten()
+	}
 	v.Data = append(v.Data, x...)
 	v.endRow()
 }
 
 // AppendString appends x to a KindBytes vector.
 func (v *Vector) AppendString(x string) {
+	if v.Dict != nil {
+		v.flatten()
+	}
 	v.Data = append(v.Data, x...)
 	v.endRow()
 }
@@ -106,6 +129,10 @@ func (v *Vector) AppendNull() {
 	case KindFloat:
 		v.Floats = append(v.Floats, 0)
 	default:
+		if v.Dict != nil {
+			v.Codes = append(v.Codes, 0)
+			return
+		}
 		v.endRow()
 	}
 }
@@ -122,6 +149,10 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 	case KindFloat:
 		v.Floats = append(v.Floats, src.Floats[i])
 	default:
+		if v.Dict != nil && v.Dict == src.Dict {
+			v.Codes = append(v.Codes, src.Codes[i])
+			return
+		}
 		v.AppendBytes(src.Bytes(i))
 	}
 }
@@ -129,6 +160,13 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 // AppendAll appends every row of src, which has the same Kind.
 func (v *Vector) AppendAll(src *Vector) {
 	n, base := src.Len(), v.Len()
+	if v.Type.Kind() == KindBytes && (v.Dict != nil || src.Dict != nil) {
+		if v.adopt(src) {
+			v.Codes = append(v.Codes, src.Codes...)
+		} else {
+			src = src.Flat()
+		}
+	}
 	for i := range src.Nulls {
 		if src.Nulls[i] == 0 {
 			continue
@@ -141,7 +179,7 @@ func (v *Vector) AppendAll(src *Vector) {
 	}
 	v.Ints = append(v.Ints, src.Ints...)
 	v.Floats = append(v.Floats, src.Floats...)
-	if v.Type.Kind() == KindBytes && n > 0 {
+	if v.Type.Kind() == KindBytes && n > 0 && src.Dict == nil {
 		if len(v.Offsets) == 0 {
 			v.Offsets = append(v.Offsets, 0)
 		}
@@ -158,27 +196,64 @@ func (v *Vector) AppendAll(src *Vector) {
 
 // Gather returns a new vector of the rows of v that sel names, in its order.
 func (v *Vector) Gather(sel []int32) *Vector {
+	if v.Dict != nil {
+		return v.gatherCodes(sel)
+	}
 	out := NewVector(v.Type, len(sel))
+	if v.Type.Kind() == KindBytes {
+		out.Data = make([]byte, 0, v.bytesOf(sel))
+	}
 	v.GatherInto(out, sel)
 	return out
 }
 
-// GatherInto appends the rows of v that sel names to out, which has the same Kind.
-func (v *Vector) GatherInto(out *Vector, sel []int32) {
-	if len(v.Nulls) > 0 {
-		for _, i := range sel {
-			out.AppendFrom(v, int(i))
-		}
+// bytesOf is the length of the values that sel names.
+func (v *Vector) bytesOf(sel []int32) int {
+	n := 0
+	for _, i := range sel {
+		n += int(v.Offsets[i+1] - v.Offsets[i])
+	}
+	return n
+}
+
+func (v *Vector) gatherCodes(sel []int32) *Vector {
+	out := &Vector{Type: v.Type, Dict: v.Dict, Codes: make([]uint16, len(sel))}
+	for k, i := range sel {
+		out.Codes[k] = v.Codes[i]
+	}
+	out.gatherNulls(v, sel, 0)
+	return out
+}
+
+// gatherNulls appends the NULLs of the rows that sel names; base is the rows before.
+func (v *Vector) gatherNulls(src *Vector, sel []int32, base int) {
+	if len(src.Nulls) == 0 {
 		return
 	}
+	for k, i := range sel {
+		if src.Nulls.Has(int(i)) {
+			v.Nulls.Set(base + k)
+		}
+	}
+}
+
+// GatherInto appends the rows of v that sel names to out, which has the same Kind.
+func (v *Vector) GatherInto(out *Vector, sel []int32) {
+	out.gatherNulls(v, sel, out.Len())
 	switch v.Type.Kind() {
 	case KindInt:
-		for _, i := range sel {
-			out.Ints = append(out.Ints, v.Ints[i])
+		n := len(out.Ints)
+		out.Ints = slices.Grow(out.Ints, len(sel))[:n+len(sel)]
+		to, from := out.Ints[n:], v.Ints
+		for k, i := range sel {
+			to[k] = from[i]
 		}
 	case KindFloat:
-		for _, i := range sel {
-			out.Floats = append(out.Floats, v.Floats[i])
+		n := len(out.Floats)
+		out.Floats = slices.Grow(out.Floats, len(sel))[:n+len(sel)]
+		to, from := out.Floats[n:], v.Floats
+		for k, i := range sel {
+			to[k] = from[i]
 		}
 	default:
 		for _, i := range sel {
@@ -239,14 +314,17 @@ func (v *Vector) Truncate(n int) {
 	case KindFloat:
 		v.Floats = v.Floats[:n]
 	default:
-		if len(v.Offsets) > 0 {
+		if v.Dict != nil {
+			v.Codes = v.Codes[:n]
+		} else if len(v.Offsets) > 0 {
 			v.Offsets = v.Offsets[:n+1]
 			v.Data = v.Data[:v.Offsets[n]]
 		}
 	}
 }
 
-// MemoryBytes returns the bytes that the vector's slices hold.
+// MemoryBytes returns the bytes that the vector's slices hold. A dictionary is
+// shared, and not among them.
 func (v *Vector) MemoryBytes() int {
-	return 8*(cap(v.Nulls)+cap(v.Ints)+cap(v.Floats)) + 4*cap(v.Offsets) + cap(v.Data)
+	return 2*cap(v.Codes) + 8*(cap(v.Nulls)+cap(v.Ints)+cap(v.Floats)) + 4*cap(v.Offsets) + cap(v.Data)
 }

@@ -22,6 +22,9 @@ type File = vfs.File
 // CategoryLog labels the writes of the partition log in disk statistics.
 const CategoryLog = vfs.DiskWriteCategory("tally-log")
 
+// CategoryTemporary labels the writes of temporary files of statements.
+const CategoryTemporary = vfs.DiskWriteCategory("tally-temporary")
+
 // OS returns the operating system's file system.
 func OS() FS { return vfs.Default }
 

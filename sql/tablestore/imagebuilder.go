@@ -1,0 +1,113 @@
+package tablestore
+
+import (
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// imageBuilder makes an image of batches that come one after the other. It gives a
+// column of texts a dictionary as long as it has few distinct values.
+type imageBuilder struct {
+	batches []*types.Batch
+	rows    int
+	bytes   int64
+	dicts   []*dictBuilder // of each column; nil where it has none
+}
+
+// dictBuilder is a dictionary to be.
+type dictBuilder struct {
+	codes  map[string]uint16
+	values *types.Vector
+}
+
+func newImageBuilder(table *catalog.Relation) *imageBuilder {
+	b := &imageBuilder{}
+	for _, c := range table.RowSchema().Columns {
+		var d *dictBuilder
+		if types.DictType(c.Type) {
+			d = &dictBuilder{codes: map[string]uint16{"": 0}, values: types.NewVector(c.Type, 1)}
+			d.values.AppendString("")
+		}
+		b.dicts = append(b.dicts, d)
+	}
+	b.dicts = append(b.dicts, nil) // the identities
+	return b
+}
+
+// add takes the rows of a batch, whose memory it shares.
+func (b *imageBuilder) add(all *types.Batch) {
+	if all.Rows == 0 {
+		return
+	}
+	b.rows += all.Rows
+	out := &types.Batch{Rows: all.Rows, Cols: make([]*types.Vector, len(all.Cols))}
+	for i, v := range all.Cols {
+		out.Cols[i] = v
+		if b.dicts[i] == nil {
+			continue
+		}
+		if codes, ok := b.dicts[i].encode(v, b.rows); ok {
+			out.Cols[i] = &types.Vector{Type: v.Type, Nulls: v.Nulls, Codes: codes}
+		} else {
+			b.giveUp(i)
+		}
+	}
+	b.batches = append(b.batches, out)
+	b.bytes += int64(out.MemoryBytes())
+}
+
+// encode returns the codes of a column's values; ok is false where there are too many
+// distinct ones for so many rows.
+func (d *dictBuilder) encode(v *types.Vector, rows int) (codes []uint16, ok bool) {
+	codes = make([]uint16, v.Len())
+	for i := range codes {
+		if v.Nulls.Has(i) {
+			continue
+		}
+		code, known := d.codes[string(v.Bytes(i))]
+		if !known {
+			n := d.values.Len()
+			if n == types.MaxDictRows || rows > types.MaxDictRows && 2*n > rows {
+				return nil, false
+			}
+			code = uint16(n)
+			d.values.AppendBytes(v.Bytes(i))
+			d.codes[string(v.Bytes(i))] = code
+		}
+		codes[i] = code
+	}
+	return codes, true
+}
+
+// giveUp drops the dictionary of a column.
+func (b *imageBuilder) giveUp(column int) {
+	dict := types.NewDict(b.dicts[column].values)
+	b.dicts[column] = nil
+	for _, batch := range b.batches {
+		v := batch.Cols[column]
+		b.bytes -= int64(v.MemoryBytes())
+		v.Dict = dict
+		batch.Cols[column] = v.Flat()
+		b.bytes += int64(batch.Cols[column].MemoryBytes())
+	}
+}
+
+// image returns what was built. The builder is of no use then.
+func (b *imageBuilder) image() *image {
+	for i, d := range b.dicts {
+		if d == nil {
+			continue
+		}
+		if 2*d.values.Len() > b.rows+2 {
+			b.giveUp(i)
+			continue
+		}
+		dict := types.NewDict(d.values)
+		dict.Ranks() // before it is shared
+		b.bytes += int64(dict.MemoryBytes())
+		for _, batch := range b.batches {
+			batch.Cols[i].Dict = dict
+		}
+	}
+	return &image{batches: b.batches, bytes: b.bytes}
+}
