@@ -127,7 +127,8 @@ func (x streams) Append(ctx context.Context, rel *catalog.Relation, rows *types.
 	if err != nil {
 		return 0, err
 	}
-	return int64(rows.Rows), a.Add(ctx, rows)
+	accepted, err := a.Add(ctx, rows)
+	return int64(accepted), err
 }
 
 // writable refuses writes in a read-only transaction.

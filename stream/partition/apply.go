@@ -294,8 +294,9 @@ func (w *Worker) applyRejects(rec *ingestlog.Record) error {
 	if err := recordbatch.Decode(rec.Payload, b); err != nil {
 		return err
 	}
-	stampRejects(b, rec)
+	w.stampRejects(b, rec)
 	w.counters.Rejected += int64(b.Rows)
-	w.side = append(w.side, sideEntry{state.SideRejected, nil, rec.Offset, b})
+	w.sinceRows += int64(b.Rows)
+	w.setAside(sideEntry{state.SideRejected, nil, rec.Offset, b})
 	return nil
 }

@@ -180,7 +180,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 		c.views = append(c.views, vc)
 	}
 	c.admit = w.appendAdmit(nil)
-	w.side = nil
+	w.side, w.sideBytes = nil, 0
 	w.sinceRows, w.changed = 0, false
 	w.verdictMu.Lock()
 	c.verdicts, w.sealedVerdicts, w.verdicts = w.verdicts, w.verdicts, map[id.Offset]types.Bitmap{}
@@ -287,14 +287,17 @@ func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
 	return err
 }
 
+// sideBytes is how many bytes of rows set aside make a checkpoint due.
+const sideBytes = 4 << 20
+
 // checkpointIfDue begins a checkpoint after enough rows.
 func (w *Worker) checkpointIfDue() error {
 	switch {
 	case w.broken != nil:
 		return w.broken
-	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows:
+	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows || w.sideBytes >= lagCheckpoints*sideBytes:
 		return w.writeCheckpoint()
-	case w.sinceRows >= w.cfg.CheckpointRows:
+	case w.sinceRows >= w.cfg.CheckpointRows || w.sideBytes >= sideBytes:
 		return w.beginCheckpoint()
 	}
 	return nil

@@ -32,11 +32,19 @@ func (w *Worker) keysOfSide(v *view) state.Keys {
 }
 
 // stampRejects fills in what only the log knows: where and when.
-func stampRejects(b *types.Batch, rec *ingestlog.Record) {
+func (w *Worker) stampRejects(b *types.Batch, rec *ingestlog.Record) {
 	for i := range b.Rows {
+		b.Cols[0].Ints[i] = int64(w.cfg.Partition.Partition)
 		b.Cols[1].Ints[i] = int64(rec.Offset)
 		b.Cols[4].Ints[i] = int64(eventtime.FromUnixMicro(rec.AppendTime))
 	}
+}
+
+// setAside keeps rows until the next checkpoint, which is due early where they are
+// many: their memory is bounded as that of other state.
+func (w *Worker) setAside(e sideEntry) {
+	w.side = append(w.side, e)
+	w.sideBytes += int64(e.batch.MemoryBytes())
 }
 
 // setAsideRefused files refused events, except duplicates, which are only counted.
@@ -60,7 +68,7 @@ func (w *Worker) setAsideRefused(rec *ingestlog.Record, r *rows.Rows, refused []
 		b.Rows++
 	}
 	if b != nil {
-		w.side = append(w.side, sideEntry{state.SideRejected, nil, rec.Offset, b})
+		w.setAside(sideEntry{state.SideRejected, nil, rec.Offset, b})
 	}
 }
 
@@ -79,7 +87,7 @@ func (w *Worker) setAsideOfView(v *view, rec *ingestlog.Record, in *types.Batch)
 			b.Cols[cols+3].AppendString("the window was final when the event came")
 			b.Rows++
 		}
-		w.side = append(w.side, sideEntry{state.SideLate, v, rec.Offset, b})
+		w.setAside(sideEntry{state.SideLate, v, rec.Offset, b})
 	}
 	if len(v.failed) > 0 {
 		b := types.NewBatch(plan.SideSchema(plan.SideErrors, w.cfg.Stream), len(v.failed))
@@ -92,7 +100,7 @@ func (w *Worker) setAsideOfView(v *view, rec *ingestlog.Record, in *types.Batch)
 			}
 			b.Rows++
 		}
-		w.side = append(w.side, sideEntry{state.SideErrors, v, rec.Offset, b})
+		w.setAside(sideEntry{state.SideErrors, v, rec.Offset, b})
 	}
 }
 

@@ -86,6 +86,7 @@ type Worker struct {
 	sinceRows int64             // rows applied since the last checkpoint
 	changed   bool              // anything applied since the last checkpoint
 	side      []sideEntry
+	sideBytes int64 // of side
 	waiters   []*waiter
 	clockUse  uint64
 	scratch   []byte
