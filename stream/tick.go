@@ -42,7 +42,7 @@ func (m *Manager) Tick(ctx context.Context) error {
 		if len(entries) == 0 {
 			continue
 		}
-		if err := m.cfg.Log.Append(ctx, entries); err != nil {
+		if err := s.ingest.Control(ctx, entries); err != nil {
 			return fmt.Errorf("append ticks: %w", err)
 		}
 	}

@@ -89,3 +89,14 @@ func (a *Appender) awaitOutcome(ctx context.Context, wait <-chan struct{}) {
 	defer a.tally.mu.Unlock()
 	a.result.Outcome = a.tally.outcome
 }
+
+// Control appends control records of the stream's partitions, or nothing if it was
+// dropped: no worker would trim them again.
+func (s *Stream) Control(ctx context.Context, entries []ingestlog.Entry) error {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.dropped {
+		return nil
+	}
+	return s.Log.Append(ctx, entries)
+}
