@@ -219,7 +219,7 @@ func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, opts copyO
 	}
 	if opts.reject || l.rel.Stream.Options.RejectBadRows {
 		reader.OnBad = func(b copyfmt.BadRow) error {
-			return l.appender.Reject(ctx, b.Err.Message+"; "+b.Err.Context+"; row: "+b.Raw)
+			return l.appender.Reject(ctx, b.Reason, b.Err.Context+"; row: "+b.Raw)
 		}
 	}
 	return nil

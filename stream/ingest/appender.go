@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -177,6 +178,20 @@ func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
 
 // Stream returns the stream that rows go to.
 func (a *Appender) Stream() *catalog.Relation { return a.stream.Relation }
+
+// Rows returns how many rows it took, durable or collected.
+func (a *Appender) Rows() int64 {
+	n := a.result.Durable
+	for _, f := range a.full {
+		n += int64(f.rows.Batch.Rows)
+	}
+	for _, r := range a.open {
+		if r != nil {
+			n += int64(r.Batch.Rows)
+		}
+	}
+	return n
+}
 
 // Add takes the rows of a batch, whose columns are the stream's, and returns how
 // many it took. It keeps nothing of b. A row that breaks a rule of the stream is an
@@ -373,9 +388,10 @@ func (a *Appender) Rollback() {
 	a.drop()
 }
 
-// Reject files a row that could not be parsed, with the reason.
-func (a *Appender) Reject(ctx context.Context, reason string) error {
-	a.addReject(reason, nil, 0)
+// Reject files a row that could not be parsed, with the reason, which should be the
+// same for all rows that are bad for it, and what is known of this one.
+func (a *Appender) Reject(ctx context.Context, reason, detail string) error {
+	a.addReject(reason, detail, nil, 0)
 	return a.bound(ctx)
 }
 
@@ -384,19 +400,24 @@ const rejectBytes = 1 << 20
 
 // addReject files a row of b, or no row where b is nil. The partition and the rest
 // of what the log knows is filled in by the worker that applies the record.
-func (a *Appender) addReject(reason string, b *types.Batch, row int) {
+func (a *Appender) addReject(reason, detail string, b *types.Batch, row int) {
 	if n := len(a.rejects); n == 0 || a.size >= rejectBytes || a.rejects[n-1].Rows == rows.Max {
 		a.rejects = append(a.rejects, types.NewBatch(plan.SideSchema(plan.SideRejected, a.stream.Relation), 0))
 		a.size = 0
 	}
 	r := a.rejects[len(a.rejects)-1]
-	r.Cols[0].AppendInt(0)
-	r.Cols[1].AppendInt(0)
-	r.Cols[2].AppendInt(int64(r.Rows))
-	r.Cols[3].AppendString(reason)
-	r.Cols[4].AppendInt(0)
-	size := 64 + len(reason)
-	for c, v := range r.Cols[5:] {
+	r.Cols[plan.RejectedPartition].AppendInt(0)
+	r.Cols[plan.RejectedOffset].AppendInt(0)
+	r.Cols[plan.RejectedRow].AppendInt(int64(r.Rows))
+	r.Cols[plan.RejectedReason].AppendString(strings.ToValidUTF8(reason, "\uFFFD"))
+	if detail == "" {
+		r.Cols[plan.RejectedDetail].AppendNull()
+	} else {
+		r.Cols[plan.RejectedDetail].AppendString(strings.ToValidUTF8(detail, "\uFFFD"))
+	}
+	r.Cols[plan.RejectedAppendTime].AppendInt(0)
+	size := 64 + len(reason) + len(detail)
+	for c, v := range r.Cols[plan.RejectedLead:] {
 		size += 8
 		if b == nil {
 			v.AppendNull()

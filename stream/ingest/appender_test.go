@@ -94,7 +94,7 @@ func stored(t testing.TB, s *ingest.Stream) (ids []int64, reasons map[id.Partiti
 			}
 			largest = max(largest, len(r.Payload))
 			for i := range b.Rows {
-				reasons[p] = append(reasons[p], string(b.Cols[3].Bytes(i)))
+				reasons[p] = append(reasons[p], string(b.Cols[plan.RejectedReason].Bytes(i)))
 			}
 			return nil
 		})
@@ -127,7 +127,7 @@ func TestL11RejectsAreBounded(t *testing.T) {
 		file func(a *ingest.Appender, s *ingest.Stream, i int) error
 	}{
 		"unparsable": {200_000, func(a *ingest.Appender, _ *ingest.Stream, i int) error {
-			return a.Reject(ctx, fmt.Sprintf("%0300d", i))
+			return a.Reject(ctx, "not a number", fmt.Sprintf("%0300d", i))
 		}},
 		"NULL": {200_000 / 500, func(a *ingest.Appender, s *ingest.Stream, _ int) error {
 			ids := make([]int64, 500)
@@ -216,7 +216,7 @@ func TestSavepointsTakeBackRowsAndRejects(t *testing.T) {
 			case "reject":
 				n := rapid.SampledFrom([]int{1, 3, rows.Max}).Draw(t, "rejects")
 				for range n {
-					if err := a.Reject(context.Background(), "bad"); err != nil {
+					if err := a.Reject(context.Background(), "bad", ""); err != nil {
 						t.Fatal(err)
 					}
 				}
