@@ -130,6 +130,13 @@ func (n *Node) open() error {
 	}
 	n.log, err = segmentlog.Open(path("log"), segmentlog.Config{
 		FS: cfg.FS, Fence: owner, Now: cfg.Now, SegmentBytes: cfg.SegmentBytes, Observe: n.metrics.observeCommit,
+		OnStall: func(err error) {
+			if err != nil {
+				cfg.Logger.Error("appends fail until the log has a new segment", slog.String("error", err.Error()))
+			} else {
+				cfg.Logger.Info("appends work again")
+			}
+		},
 	})
 	if err != nil {
 		return err
@@ -256,7 +263,11 @@ func (n *Node) Ready() error {
 	if n.failure != nil {
 		return n.failure
 	}
-	return errors.Join(n.log.Failed(), n.store.Failed())
+	stalled := []error{n.log.Failed(), n.store.Failed(), n.log.Stalled()}
+	for _, t := range n.tenants {
+		stalled = append(stalled, t.Streams.Stalled())
+	}
+	return errors.Join(stalled...)
 }
 
 // openTenants returns the tenants by database.

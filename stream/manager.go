@@ -178,8 +178,25 @@ func (s *liveStream) admit(log ingestlog.Log, maxLag int64) func(context.Context
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
+			if err := behind.Stalled(); err != nil { // it does not catch up before it can write
+				return err
+			}
 		}
 	}
+}
+
+// Stalled returns why checkpoints are not written for the time being, or nil.
+func (m *Manager) Stalled() error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, s := range m.streams {
+		for _, w := range s.workers {
+			if err := w.Stalled(); err != nil {
+				return fmt.Errorf("stream %s: %w", s.relation.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Wait returns the first error that ended a worker, or nil after Close.

@@ -33,7 +33,7 @@ func appendTogether(ctx context.Context, appenders []*Appender) error {
 	}
 	var own *sqlerr.Error
 	if failure != nil && !errors.As(failure, &own) && ctx.Err() == nil {
-		failure = sqlerr.New(sqlerr.IOError, "could not append to stream %q: %w", ordered[0].stream.Relation.Name, failure)
+		failure = sqlerr.New(sqlerr.OfIO(failure), "could not append to stream %q: %w", ordered[0].stream.Relation.Name, failure)
 	}
 	if failure != nil {
 		return ordered[0].Prefix(failure)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/recordbatch"
 	"github.com/tallydb/tallydb/stream/dedup"
@@ -45,6 +47,7 @@ type checkpoint struct {
 
 // viewCheckpoint is a view's part of a checkpoint.
 type viewCheckpoint struct {
+	rel     id.Relation
 	keys    state.Keys
 	meta    []byte
 	changes *state.Changes
@@ -53,10 +56,10 @@ type viewCheckpoint struct {
 // beginCheckpoint lets a checkpoint be written beside the worker, which goes on,
 // unless one is under way in this partition or in as many others as may be.
 func (w *Worker) beginCheckpoint() error {
-	if w.writing != nil || w.broken != nil {
+	if w.writing != nil && w.unwritten == nil || w.broken != nil {
 		return w.broken
 	}
-	if !w.changed {
+	if w.writing == nil && !w.changed {
 		w.checkpointed = w.cfg.Now() // it is as good as new
 		return nil
 	}
@@ -65,10 +68,13 @@ func (w *Worker) beginCheckpoint() error {
 	default:
 		return nil
 	}
-	c, err := w.seal()
-	if err != nil {
-		<-w.cfg.Checkpoints
-		return err
+	c := w.writing
+	if w.unwritten = nil; c == nil {
+		var err error
+		if c, err = w.seal(); err != nil {
+			<-w.cfg.Checkpoints
+			return err
+		}
 	}
 	share := w.cfg.CheckpointEvery / time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
 	c.worked = time.Now()
@@ -92,18 +98,26 @@ func (w *Worker) writeCheckpoint() error {
 		return nil
 	}
 	w.cfg.Checkpoints <- struct{}{}
-	defer func() { <-w.cfg.Checkpoints }()
 	c, err := w.seal()
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.write(w)
 	}
-	return w.endCheckpoint(c.write(w))
+	<-w.cfg.Checkpoints
+	return w.endCheckpoint(err)
 }
 
-// awaitCheckpoint waits for the checkpoint that is under way, if one is.
+// awaitCheckpoint waits for the checkpoint that is under way, if one is. One that
+// could not be written is tried again.
 func (w *Worker) awaitCheckpoint() error {
-	if w.writing == nil {
+	switch {
+	case w.writing == nil:
 		return nil
+	case w.unwritten != nil:
+		w.writing.hurry.Store(true)
+		w.cfg.Checkpoints <- struct{}{}
+		err := w.writing.write(w)
+		<-w.cfg.Checkpoints
+		return w.endCheckpoint(err)
 	}
 	w.writing.hurry.Store(true)
 	return w.endCheckpoint(<-w.written)
@@ -128,12 +142,43 @@ func (c *checkpoint) rest() {
 	c.worked = time.Now()
 }
 
+// lastCheckpoint is the one before an ordinary end. The log has what a full disk
+// does not let it write.
+func (w *Worker) lastCheckpoint() error {
+	return unlessStalled(w.writeCheckpoint())
+}
+
+// keepUnwritten keeps the checkpoint under way, for which the disk has no space, to be
+// written before any other (L-2). Readers see it as one that is being written.
+func (w *Worker) keepUnwritten(err error) error {
+	if w.stalled.Swap(&err) == nil {
+		w.cfg.Logger.Error("a checkpoint waits for space on the disk", slog.String("stream", w.cfg.Stream.Name),
+			slog.Int("partition", int(w.cfg.Partition.Partition)), slog.String("error", err.Error()))
+	}
+	w.unwritten = err
+	return err
+}
+
+// Stalled returns why the partition's checkpoint is not written for the time being, or nil.
+func (w *Worker) Stalled() error {
+	if err := w.stalled.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // endCheckpoint takes note that the checkpoint under way was written.
 func (w *Worker) endCheckpoint(err error) error {
 	c := w.writing
+	if c != nil && errors.Is(err, storage.ErrStalled) {
+		return w.keepUnwritten(err)
+	}
 	w.writing = nil
 	if err != nil {
 		return w.fail(err)
+	}
+	if w.unwritten, w.waiting = nil, false; w.stalled.Swap(nil) != nil {
+		w.cfg.Logger.Info("the checkpoint was written", slog.String("stream", w.cfg.Stream.Name), slog.Int("partition", int(w.cfg.Partition.Partition)))
 	}
 	w.checkpointed, w.batchHint = c.began, c.hint
 	w.dedupKept = append(w.dedupKept, c.stored...)
@@ -171,7 +216,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 	}
 	w.dedupKept = kept
 	for _, v := range w.views {
-		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(func() *state.Groups { return v.program.NewGroups(nil) })}
+		vc := viewCheckpoint{rel: v.rel.ID, keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(func() *state.Groups { return v.program.NewGroups(nil) })}
 		for _, a := range v.arenas {
 			if err := vc.changes.Take(a, v.closed(a.Window)); err != nil {
 				return nil, w.fail(err)
@@ -194,6 +239,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 // worker and touches nothing of it but what never changes.
 func (c *checkpoint) write(w *Worker) error {
 	batch := w.cfg.Store.NewBatchSize(c.hint)
+	c.stored = nil // of an attempt before this
 	if err := c.fill(w, batch); err != nil {
 		batch.Discard()
 		return err
@@ -279,7 +325,7 @@ const lagCheckpoints = 4
 // if others are under way.
 func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
 	err := w.beginCheckpoint()
-	if w.changed && w.writing == nil {
+	if w.changed && w.writing == nil && err == nil {
 		ticker.Reset(w.cfg.CheckpointEvery/20 + 1)
 	} else {
 		ticker.Reset(w.cfg.CheckpointEvery)
@@ -295,10 +341,14 @@ func (w *Worker) checkpointIfDue() error {
 	switch {
 	case w.broken != nil:
 		return w.broken
+	case w.waiting:
+		return nil
 	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows || w.sideBytes >= lagCheckpoints*sideBytes:
 		return w.writeCheckpoint()
 	case w.sinceRows >= w.cfg.CheckpointRows || w.sideBytes >= sideBytes:
-		return w.beginCheckpoint()
+		if w.unwritten == nil { // else the ticker does
+			return w.beginCheckpoint()
+		}
 	}
 	return nil
 }

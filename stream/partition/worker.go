@@ -71,6 +71,7 @@ type Worker struct {
 	cancel func() // of the log's subscription
 
 	offline atomic.Bool
+	stalled atomic.Pointer[error] // unwritten, for others
 	status  statusBoard
 
 	// Owned by Run.
@@ -94,6 +95,8 @@ type Worker struct {
 	admitted  admitted
 
 	writing      *checkpoint // under way; nil if none
+	unwritten    error       // why the one under way is kept to be written again; nil if it is being written
+	waiting      bool        // nothing is applied before it is written
 	written      chan error  // its end
 	broken       error       // a checkpoint failed: there will be no other
 	checkpointed time.Time   // when the last one began
@@ -186,7 +189,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		var turn chan<- struct{} // to be taken only if there is something to apply
 		var idle <-chan *ingestlog.Record
 		switch {
-		case w.offline.Load():
+		case w.offline.Load() || w.waiting:
 		case w.pending():
 			turn = w.cfg.Turns
 		default:
@@ -201,19 +204,31 @@ func (w *Worker) Run(ctx context.Context) error {
 		case call := <-w.calls:
 			call()
 		case <-ticker.C:
-			err = w.checkpointByTime(ticker)
+			err = unlessStalled(w.checkpointByTime(ticker))
 		case err = <-w.written:
-			err = w.endCheckpoint(err)
+			err = unlessStalled(w.endCheckpoint(err))
 		case <-ctx.Done():
-			return w.writeCheckpoint()
+			return w.lastCheckpoint()
 		}
 		if err == nil {
 			err = w.checkpointIfDue()
+		}
+		if errors.Is(err, storage.ErrStalled) { // it cannot go on before the checkpoint is written
+			w.waiting, err = w.unwritten != nil, nil
 		}
 		if err != nil {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
 		}
 	}
+}
+
+// unlessStalled is err, unless it says that a checkpoint waits for space: Stalled tells
+// that, the worker goes on beside it, and the ticker tries again.
+func unlessStalled(err error) error {
+	if errors.Is(err, storage.ErrStalled) {
+		return nil
+	}
+	return err
 }
 
 // serveCalls runs the calls that came and those whose cut is applied: they come
@@ -247,7 +262,9 @@ func (w *Worker) firstCheckpoint() time.Duration {
 }
 
 func (w *Worker) stop() {
-	_ = w.awaitCheckpoint() // what ended the worker is what is told
+	if w.unwritten == nil {
+		_ = w.awaitCheckpoint() // what ended the worker is what is told
+	}
 	w.cancel()
 	close(w.done)
 	release(w.held)
