@@ -33,6 +33,8 @@ func TestBadStatements(t *testing.T) {
 		{"42601", "INSERT INTO s VALUES (1, 'a', 1, now(), 5)"},
 		{"23502", "INSERT INTO s VALUES (NULL, 'a', 1, now())"},
 		{"22023", "CREATE STREAM x (id int) WITH (partitions = 0)"},
+		{"42701", "CREATE STREAM x (id int) WITH (dedup_key = 'id,id')"},
+		{"42701", "CREATE STREAM x (id int, k int) WITH (partition_key = 'k, id, k')"},
 		{"22023", "CREATE STREAM x (id int) WITH (partitions = 99999999)"},
 		{"22023", "CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM TUMBLE(s, at, INTERVAL '-1 minute') GROUP BY window_start"},
 		{"22023", "CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM TUMBLE(s, at, INTERVAL '0 seconds') GROUP BY window_start"},

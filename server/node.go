@@ -75,6 +75,7 @@ type Node struct {
 	gather  gather.Counters
 
 	checkpoints, turns chan struct{} // see partition.Config
+	memory             *partition.Budget
 
 	mu      sync.Mutex
 	tenants map[string]*session.Tenant
@@ -103,7 +104,7 @@ func Open(cfg Config) (*Node, error) {
 	}
 	n := &Node{
 		cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics(),
-		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime),
+		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime), memory: partition.NewBudget(cfg.MemoryBytes),
 	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -205,7 +206,7 @@ func (n *Node) openTenant(d store.Database) error {
 	m, err := stream.Open(stream.Config{
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
-		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
+		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, Memory: n.memory, TickEvery: n.cfg.TickEvery,
 		ScribbleRows: n.cfg.ScribbleRows, Checkpoints: n.checkpoints, Turns: n.turns,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {

@@ -45,7 +45,7 @@ func newStream() (*ingest.Stream, *watched) {
 		ID: 7, Name: "s", Kind: catalog.KindStream,
 		Columns: []types.Column{{Name: "id", Type: types.Of(types.Int8), NotNull: true}, {Name: "name", Type: types.Of(types.Text)}},
 		Stream: &catalog.Stream{
-			Seed: keyhash.Seed{1, 2}, TimeColumn: -1,
+			Seed: keyhash.Seed{K0: 1, K1: 2}, TimeColumn: -1,
 			Options: catalog.StreamOptions{Partitions: partitions, PartitionKey: []int{0}, SourceKey: -1, RejectBadRows: true},
 			Epochs:  []catalog.RoutingEpoch{{}},
 		},

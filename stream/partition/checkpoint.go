@@ -364,6 +364,7 @@ func (w *Worker) evict() bool {
 		bytes int64
 	}
 	var open []candidate
+	share := w.cfg.Memory.Share()
 	total := int64(0)
 	for _, v := range w.views {
 		v.last = nil
@@ -381,13 +382,13 @@ func (w *Worker) evict() bool {
 	}
 	slices.SortFunc(open, func(a, b candidate) int { return cmp.Compare(a.use, b.use) })
 	for _, c := range open {
-		if total <= w.cfg.MemoryBytes {
+		if total <= share {
 			break
 		}
 		c.v.evict(c.start)
 		total -= c.bytes
 	}
-	return total <= w.cfg.MemoryBytes
+	return total <= share
 }
 
 // watermark is the one by which the view judges lateness.

@@ -44,7 +44,7 @@ type Config struct {
 
 	CheckpointEvery time.Duration // default 5 s
 	CheckpointRows  int64         // and after this many rows; default 1,000,000
-	MemoryBytes     int64         // groups beyond it are evicted at checkpoints; default 256 MiB
+	Memory          *Budget       // the node's; groups beyond a share are evicted at checkpoints; default 256 MiB
 	// Checkpoints has room for as many as are written beside their workers at a
 	// time, each of which holds a copy of what changed; default one.
 	Checkpoints chan struct{}
@@ -130,8 +130,8 @@ func Open(cfg Config) (*Worker, error) {
 	if cfg.CheckpointRows == 0 {
 		cfg.CheckpointRows = 1_000_000
 	}
-	if cfg.MemoryBytes == 0 {
-		cfg.MemoryBytes = 256 << 20
+	if cfg.Memory == nil {
+		cfg.Memory = NewBudget(256 << 20)
 	}
 	if cfg.Checkpoints == nil {
 		cfg.Checkpoints = make(chan struct{}, 1)
@@ -158,6 +158,7 @@ func Open(cfg Config) (*Worker, error) {
 		return nil, fmt.Errorf("restore partition %d of %s: %w", cfg.Partition.Partition, cfg.Stream.Name, err)
 	}
 	w.checkpointed = cfg.Now()
+	cfg.Memory.join()
 	_, w.cancel = cfg.Log.Subscribe(cfg.Partition, w.deliver)
 	w.publishStatus()
 	return w, nil
@@ -265,7 +266,7 @@ func (w *Worker) stop() {
 	if w.unwritten == nil {
 		_ = w.awaitCheckpoint() // what ended the worker is what is told
 	}
-	w.cancel()
+	w.Abandon()
 	close(w.done)
 	release(w.held)
 	for {
@@ -276,6 +277,12 @@ func (w *Worker) stop() {
 			return
 		}
 	}
+}
+
+// Abandon gives back what Open took, where Run is not called.
+func (w *Worker) Abandon() {
+	w.cancel()
+	w.cfg.Memory.leave()
 }
 
 // A turn ends after this many records or rows.
