@@ -2,12 +2,15 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const goodStream = `CREATE STREAM s (id bigint NOT NULL, k text, v int, at timestamptz, WATERMARK FOR at AS at - INTERVAL '1 minute')
@@ -30,6 +33,8 @@ func TestBadStatements(t *testing.T) {
 		{"42601", "INSERT INTO s VALUES (1, 'a', 1, now(), 5)"},
 		{"23502", "INSERT INTO s VALUES (NULL, 'a', 1, now())"},
 		{"22023", "CREATE STREAM x (id int) WITH (partitions = 0)"},
+		{"42701", "CREATE STREAM x (id int) WITH (dedup_key = 'id,id')"},
+		{"42701", "CREATE STREAM x (id int, k int) WITH (partition_key = 'k, id, k')"},
 		{"22023", "CREATE STREAM x (id int) WITH (partitions = 99999999)"},
 		{"22023", "CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM TUMBLE(s, at, INTERVAL '-1 minute') GROUP BY window_start"},
 		{"22023", "CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM TUMBLE(s, at, INTERVAL '0 seconds') GROUP BY window_start"},
@@ -259,4 +264,127 @@ func TestUnknownDatabaseAndUser(t *testing.T) {
 	if code(err) != "3D000" {
 		t.Fatal(err)
 	}
+}
+
+// TestInvalidBytesNeverReachAClient sends bytes that are no UTF-8 into a column of
+// each type, in each text format: 22021 names them as PostgreSQL does, whatever is
+// sent back can be decoded, and rows that are set aside for it have a reason that
+// can be grouped by.
+func TestInvalidBytesNeverReachAClient(t *testing.T) {
+	conn := connect(t, startServer(t))
+	valid := func(what, s string) {
+		t.Helper()
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			t.Errorf("%s is not UTF-8: %q", what, s)
+		}
+	}
+	for n, typ := range []string{"int", "bigint", "float8", "numeric", "boolean", "text", "varchar(3)", "date", "timestamptz", "interval", "uuid", "json", "int[]", "text[]", "bytea"} {
+		for _, format := range []string{"text", "csv"} {
+			mustExec(t, conn, fmt.Sprintf("CREATE STREAM e%d_%s (v %s)", n, format, typ))
+			mustExec(t, conn, fmt.Sprintf("CREATE STREAM r%d_%s (v %s) WITH (on_bad_row = 'reject')", n, format, typ))
+			for bytes, shown := range map[string]string{"\xff": "0xff", "ab\xe2\x28\xa1": "0xe2 0x28 0xa1", "\x00": "0x00"} {
+				_, err := conn.PgConn().CopyFrom(limited(t), strings.NewReader(bytes+"\n"), fmt.Sprintf("COPY e%d_%s FROM STDIN (FORMAT %s)", n, format, format))
+				var pg *pgconn.PgError
+				if !errors.As(err, &pg) || pg.Code != "22021" || !strings.HasSuffix(pg.Message, `"UTF8": `+shown) {
+					t.Errorf("%s, %s: %q gives %v", typ, format, bytes, err)
+					continue
+				}
+				valid("message", pg.Message)
+				valid("context", pg.Where)
+				if _, err := conn.PgConn().CopyFrom(limited(t), strings.NewReader(bytes+"\n"), fmt.Sprintf("COPY r%d_%s FROM STDIN (FORMAT %s)", n, format, format)); err != nil {
+					t.Errorf("%s, %s: %q is not set aside: %v", typ, format, bytes, err)
+				}
+			}
+			reasons := fmt.Sprintf("SELECT count(DISTINCT reason) FROM r%d_%s__rejected WHERE reason = 'invalid byte sequence for encoding \"UTF8\" in column \"v\"'", n, format)
+			if n := one[int](t, conn, reasons); n != 1 {
+				t.Errorf("%s, %s: %d reasons", typ, format, n)
+			}
+			valid("detail", one[string](t, conn, fmt.Sprintf("SELECT string_agg(detail, ',') FROM r%d_%s__rejected", n, format)))
+		}
+	}
+	for _, v := range []string{"\xff", "1\x00"} {
+		_, err := conn.PgConn().ExecParams(limited(t), "SELECT $1::int", [][]byte{[]byte(v)}, nil, nil, nil).Close()
+		var pg *pgconn.PgError
+		if !errors.As(err, &pg) {
+			t.Fatal(err)
+		}
+		valid("message", pg.Message)
+	}
+}
+
+// TestReasonsCanBeGrouped: rows that are bad for one reason have one reason, whatever
+// their values and lines; the detail tells them apart.
+func TestReasonsCanBeGrouped(t *testing.T) {
+	conn := connect(t, startServer(t))
+	mustExec(t, conn, `CREATE STREAM r (id int NOT NULL, at timestamptz, u uuid, a int[], t varchar(3)) WITH (on_bad_row = 'reject')`)
+	var data strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&data, "x%d,,,,\n9%012d,,,,\n1,day %d,,,\n1,,no %d,,\n1,,,\"{1,x%d}\",\n1,,,,long%d\n1\n,,,,\n", i, i, i, i, i, i)
+	}
+	if _, err := conn.PgConn().CopyFrom(limited(t), strings.NewReader(data.String()), "COPY r FROM STDIN CSV"); err != nil {
+		t.Fatal(err)
+	}
+	if n := one[int](t, conn, "SELECT count(*) FROM r__rejected"); n != 160 {
+		t.Errorf("%d rows were set aside, want 160", n)
+	}
+	rows, err := conn.Query(limited(t), "SELECT reason, count(*) FROM r__rejected GROUP BY reason")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reason string
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&reason, &n}, func() error {
+		if n != 20 {
+			t.Errorf("%d rows for %q, want 20 of each kind", n, reason)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if n := one[int](t, conn, "SELECT count(DISTINCT detail) FROM r__rejected WHERE detail LIKE 'COPY r, line %row: %'"); n != 140 {
+		t.Errorf("%d details, want one for each row that could not be parsed", n)
+	}
+}
+
+// TestTagAndNoticeAddUp: the tag counts what the stream took, the NOTICE what was set
+// aside, and together they are what was sent.
+func TestTagAndNoticeAddUp(t *testing.T) {
+	addr := startServer(t)
+	cfg, err := pgx.ParseConfig(url(addr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notice string
+	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notice = n.Message }
+	conn, err := pgx.ConnectConfig(limited(t), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(limited(t)) }()
+	mustExec(t, conn, "CREATE STREAM lax (id bigint, v int NOT NULL) WITH (partitions = 2, dedup_key = 'id', on_bad_row = 'reject')")
+	send := func(data, tag, want string) {
+		t.Helper()
+		notice = ""
+		got, err := conn.PgConn().CopyFrom(limited(t), strings.NewReader(data), "COPY lax FROM STDIN CSV")
+		if err != nil || got.String() != tag || notice != want {
+			t.Errorf("%v %v, NOTICE %q; want %s, %q", got, err, notice, tag, want)
+		}
+	}
+	send("1,1\n2,2\n", "COPY 2", "")
+	send("3,1\nx,1\ny,1\nz,1\n4,\n5,\n6,\n7,\n8,\n9,1\n", "COPY 2", "lax: of 10 rows, 2 taken, 8 rejected (see lax__rejected)")
+	send("x,1\n", "COPY 0", "lax: of 1 row, 0 taken, 1 rejected (see lax__rejected)")
+	got, err := conn.Exec(limited(t), "INSERT INTO lax VALUES (20, 1), (21, NULL)")
+	if err != nil || got.String() != "INSERT 0 1" {
+		t.Errorf("%v %v, want INSERT 0 1", got, err)
+	}
+	many := func(from int) string {
+		var b strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&b, "%d,1\n", from+i)
+		}
+		return b.String()
+	}
+	send(many(100), "COPY 50000", "")
+	send(many(100), "COPY 50000", "lax: of 50000 rows, 50000 duplicates not counted again")
+	send(many(101), "COPY 50000", "lax: of 50000 rows, 49999 duplicates not counted again")
 }

@@ -161,3 +161,108 @@ func TestRowsAreGivenBackOnEveryError(t *testing.T) {
 	}
 	expectRowsBack(t, s, "clicks")
 }
+
+// TestFullDisk fills the disk under a running server: appends, definitions and
+// checkpoints fail with 53100 and are told as long as it lasts, readers go on, and
+// everything works again when there is space; nothing acknowledged is lost or counted
+// twice, whether the server was stopped, cut off, or had recovered.
+func TestFullDisk(t *testing.T) {
+	for _, end := range []string{"stopped full", "cut off full", "recovered"} {
+		t.Run(end, func(t *testing.T) {
+			fs := vfs.NewCrashable()
+			disk := vfs.NewDisk(fs, 1<<40)
+			s := servertest.Start(t, servertest.Options{FS: disk, Config: func(cfg *server.Config) {
+				small(cfg)
+				cfg.CheckpointEvery = 10 * time.Millisecond
+			}})
+			c := s.Connect()
+			servertest.Exec(t, c, clicks, "CREATE CONTINUOUS VIEW v AS SELECT key, count(*) AS n FROM clicks GROUP BY key", "SET read_wait = '10s'")
+			acked := 0
+			insert := func() string {
+				_, err := servertest.Query(c, fmt.Sprintf("INSERT INTO clicks VALUES (%d, 'k%d', 1, '%s')", acked, acked%5, at(0)))
+				code := servertest.Code(err)
+				if code == "" {
+					acked++
+				}
+				return code
+			}
+			for range 20 {
+				if code := insert(); code != "" {
+					t.Fatal(code)
+				}
+			}
+			disk.SetFree(1 << 20)
+			code := ""
+			for i := 0; i < 100_000 && code == ""; i++ {
+				code = insert()
+			}
+			if code != "53100" {
+				t.Fatalf("appends end with %q, want 53100", code)
+			}
+			servertest.ExpectCode(t, c, "53100", "CREATE TABLE t (a int)")
+			servertest.Eventually(t, "a partition tells that its checkpoint waits", func() bool { return s.Tenant().Streams.Stalled() != nil })
+			if code, body, err := s.Ready(); err != nil || code != http.StatusServiceUnavailable || !strings.Contains(body, "free") {
+				t.Errorf("/readyz says %d %q %v, want 503 and the reason", code, body, err)
+			}
+			servertest.Expect(t, c, "SELECT sum(n) FROM v", strconv.Itoa(acked))
+			opts := s.On(fs)
+			switch end {
+			case "stopped full":
+				if err := s.Stop(); err != nil {
+					t.Fatalf("the server ends with %v", err)
+				}
+			case "cut off full":
+				opts = s.On(fs.Crash(0, nil))
+			default:
+				disk.SetFree(1 << 40)
+				for range 20 {
+					if code := insert(); code != "" {
+						t.Fatalf("an append with space again: %s", code)
+					}
+				}
+				servertest.Exec(t, c, "CREATE TABLE t (a int)")
+				servertest.Eventually(t, "the server is ready again", func() bool {
+					code, _, err := s.Ready()
+					return err == nil && code == http.StatusOK
+				})
+				servertest.Expect(t, c, "SELECT sum(n) FROM v", strconv.Itoa(acked))
+				if err := s.Stop(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := servertest.Start(t, opts)
+			c = r.Connect()
+			servertest.Exec(t, c, "SET read_wait = '10s'")
+			servertest.Expect(t, c, "SELECT sum(n) FROM v", strconv.Itoa(acked))
+			servertest.Expect(t, c, "SELECT count(*), count(DISTINCT id) FROM clicks", fmt.Sprintf("%d|%d", acked, acked))
+		})
+	}
+}
+
+// TestDropsOnAFullDisk: what waits to be written of a view or a stream goes with it,
+// and the rest is written when there is space.
+func TestDropsOnAFullDisk(t *testing.T) {
+	disk := vfs.NewDisk(vfs.NewCrashable(), 1<<40)
+	s := servertest.Start(t, servertest.Options{FS: disk, Config: func(cfg *server.Config) {
+		small(cfg)
+		cfg.CheckpointEvery = 10 * time.Millisecond
+	}})
+	c := s.Connect()
+	servertest.Exec(t, c, clicks, "CREATE CONTINUOUS VIEW v AS SELECT key, count(*) AS n FROM clicks GROUP BY key",
+		"CREATE CONTINUOUS VIEW w AS SELECT key, sum(id) AS n FROM clicks GROUP BY key", "SET read_wait = '10s'")
+	disk.SetFree(1 << 20)
+	servertest.Exec(t, c, insertClicks(0, 50))
+	servertest.Eventually(t, "a checkpoint waits", func() bool { return s.Tenant().Streams.Stalled() != nil })
+	disk.SetFree(1 << 40)
+	servertest.Exec(t, c, "DROP VIEW w")
+	servertest.Eventually(t, "it was written", func() bool { return s.Tenant().Streams.Stalled() == nil })
+	servertest.Expect(t, c, "SELECT sum(n) FROM v", "50")
+	disk.SetFree(1 << 20)
+	servertest.Exec(t, c, insertClicks(50, 60))
+	servertest.Eventually(t, "a checkpoint waits", func() bool { return s.Tenant().Streams.Stalled() != nil })
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	disk.SetFree(1 << 40)
+	servertest.Expect(t, servertest.Start(t, s.On(disk)).Connect(), "SELECT sum(n) FROM v", "60")
+}

@@ -78,6 +78,7 @@ type Node struct {
 	temporary *spill.Dir
 
 	checkpoints, turns chan struct{} // see partition.Config
+	memory             *partition.Budget
 
 	mu      sync.Mutex
 	tenants map[string]*session.Tenant
@@ -106,7 +107,7 @@ func Open(cfg Config) (*Node, error) {
 	}
 	n := &Node{
 		cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics(),
-		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime),
+		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime), memory: partition.NewBudget(cfg.MemoryBytes),
 	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -133,6 +134,13 @@ func (n *Node) open() error {
 	}
 	n.log, err = segmentlog.Open(path("log"), segmentlog.Config{
 		FS: cfg.FS, Fence: owner, Now: cfg.Now, SegmentBytes: cfg.SegmentBytes, Observe: n.metrics.observeCommit,
+		OnStall: func(err error) {
+			if err != nil {
+				cfg.Logger.Error("appends fail until the log has a new segment", slog.String("error", err.Error()))
+			} else {
+				cfg.Logger.Info("appends work again")
+			}
+		},
 	})
 	if err != nil {
 		return err
@@ -204,7 +212,7 @@ func (n *Node) openTenant(d store.Database) error {
 	m, err := stream.Open(stream.Config{
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
-		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, MemoryBytes: n.cfg.MemoryBytes, TickEvery: n.cfg.TickEvery,
+		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, Memory: n.memory, TickEvery: n.cfg.TickEvery,
 		ScribbleRows: n.cfg.ScribbleRows, Checkpoints: n.checkpoints, Turns: n.turns,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {
@@ -262,7 +270,11 @@ func (n *Node) Ready() error {
 	if n.failure != nil {
 		return n.failure
 	}
-	return errors.Join(n.log.Failed(), n.store.Failed())
+	stalled := []error{n.log.Failed(), n.store.Failed(), n.log.Stalled()}
+	for _, t := range n.tenants {
+		stalled = append(stalled, t.Streams.Stalled())
+	}
+	return errors.Join(stalled...)
 }
 
 // openTenants returns the tenants by database.

@@ -12,6 +12,9 @@ var (
 	ErrTooNew = errors.New("stored data is of a newer format version")
 	// ErrTrimmed: the record was removed by retention.
 	ErrTrimmed = errors.New("the log was trimmed beyond this offset")
+	// ErrStalled: nothing was written, nothing is in doubt, and the same may succeed
+	// later, when the disk has space.
+	ErrStalled = errors.New("not written for the time being")
 	// ErrClosed: the store is closed.
 	ErrClosed = errors.New("the store is closed")
 )

@@ -62,7 +62,7 @@ func benchmarkIngest(b *testing.B, view string, dedup bool) {
 			if err := r.Feed(text[at:min(at+64<<10, len(text))], batch); err != nil {
 				b.Fatal(err)
 			}
-			if err := a.Add(context.Background(), batch); err != nil {
+			if _, err := a.Add(context.Background(), batch); err != nil {
 				b.Fatal(err)
 			}
 			batch.Reset()

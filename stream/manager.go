@@ -34,10 +34,10 @@ type Config struct {
 
 	CheckpointEvery time.Duration // optional, see partition.Config
 	CheckpointRows  int64
-	MemoryBytes     int64         // of all partitions together; default 1 GiB
-	TickEvery       time.Duration // default 250 ms
-	MaxLagRows      int64         // backpressure: a partition further behind holds appends; default 65,536
-	ScribbleRows    bool          // for tests, see rows.Pool
+	Memory          *partition.Budget // of all partitions of the node together; default 1 GiB
+	TickEvery       time.Duration     // default 250 ms
+	MaxLagRows      int64             // backpressure: a partition further behind holds appends; default 65,536
+	ScribbleRows    bool              // for tests, see rows.Pool
 
 	// Checkpoints and Turns are the node's, see partition.Config; optional.
 	Checkpoints, Turns chan struct{}
@@ -77,8 +77,8 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.MemoryBytes == 0 {
-		cfg.MemoryBytes = 1 << 30
+	if cfg.Memory == nil {
+		cfg.Memory = partition.NewBudget(1 << 30)
 	}
 	if cfg.TickEvery == 0 {
 		cfg.TickEvery = 250 * time.Millisecond
@@ -128,17 +128,19 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 			Partition: id.StreamPartition{Tenant: m.cfg.Tenant, Stream: r.ID, Partition: p}, Stream: r,
 			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Logger: m.cfg.Logger, Now: m.cfg.Now,
 			CheckpointEvery: m.cfg.CheckpointEvery, CheckpointRows: m.cfg.CheckpointRows,
-			MemoryBytes: m.cfg.MemoryBytes / int64(len(r.Stream.Partitions())), Checkpoints: m.cfg.Checkpoints, Turns: m.cfg.Turns,
+			Memory: m.cfg.Memory, Checkpoints: m.cfg.Checkpoints, Turns: m.cfg.Turns,
 		})
 		if err != nil {
+			s.abandon()
 			return err
 		}
+		s.workers = append(s.workers, w)
 		for i, v := range views {
 			if err := w.OpenView(v, compiled[i]); err != nil {
+				s.abandon()
 				return err
 			}
 		}
-		s.workers = append(s.workers, w)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	s.stop = cancel
@@ -150,6 +152,13 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 	defer m.mu.Unlock()
 	m.streams[r.ID] = s
 	return nil
+}
+
+// abandon gives back what the partitions of a stream that does not open took.
+func (s *liveStream) abandon() {
+	for _, w := range s.workers {
+		w.Abandon()
+	}
 }
 
 // admit returns the backpressure of a stream: appends wait while a partition that
@@ -178,8 +187,25 @@ func (s *liveStream) admit(log ingestlog.Log, maxLag int64) func(context.Context
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
+			if err := behind.Stalled(); err != nil { // it does not catch up before it can write
+				return err
+			}
 		}
 	}
+}
+
+// Stalled returns why checkpoints are not written for the time being, or nil.
+func (m *Manager) Stalled() error {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, s := range m.streams {
+		for _, w := range s.workers {
+			if err := w.Stalled(); err != nil {
+				return fmt.Errorf("stream %s: %w", s.relation.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // Wait returns the first error that ended a worker, or nil after Close.

@@ -2,10 +2,12 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/partition"
@@ -42,7 +44,11 @@ func (m *Manager) Tick(ctx context.Context) error {
 		if len(entries) == 0 {
 			continue
 		}
-		if err := m.cfg.Log.Append(ctx, entries); err != nil {
+		err := s.ingest.Control(ctx, entries)
+		if errors.Is(err, storage.ErrStalled) {
+			continue // they are due at the next time too
+		}
+		if err != nil {
 			return fmt.Errorf("append ticks: %w", err)
 		}
 	}

@@ -238,7 +238,11 @@ func (s *Store) CreateDatabase(name string, now time.Time) (Database, error) {
 
 // commit writes a DDL's changes with the counter, durably; s.mu is held.
 func (s *Store) commit(next counter, fill func(*kv.Batch) error) error {
-	batch := s.kv.NewBatch()
+	return s.commitIn(s.kv.NewBatch(), next, fill)
+}
+
+// commitIn is commit in a batch that has other changes already.
+func (s *Store) commitIn(batch *kv.Batch, next counter, fill func(*kv.Batch) error) error {
 	err := fill(batch)
 	if err == nil {
 		err = batch.Set(counterKey, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, next.last), next.version))
@@ -261,17 +265,37 @@ func relationKey(t id.Tenant, r id.Relation) []byte {
 
 // Create adds a relation and gives it its number. 42P07 if the name is taken.
 func (s *Store) Create(d Database, r catalog.Relation) (*catalog.Relation, error) {
+	return s.CreateWith(d, r, s.kv.NewBatch())
+}
+
+// Reserve returns a number that only a relation created with it will have. It is
+// not durable: what is written under it must come with the relation.
+func (s *Store) Reserve() id.Relation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counter.last++
+	return id.Relation(s.counter.last)
+}
+
+// CreateWith is Create together with the changes in a batch, all or none. It takes
+// the number of r if that is set, see Reserve. The batch must not be used again.
+func (s *Store) CreateWith(d Database, r catalog.Relation, batch *kv.Batch) (*catalog.Relation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.Schema == "" {
 		r.Schema = catalog.PublicSchema
 	}
 	if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
+		batch.Discard()
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
 	}
-	next := counter{s.counter.last + 1, s.counter.version + 1}
-	r.ID, r.Version = id.Relation(next.last), next.version
-	return &r, s.put(d, next, &r)
+	next := counter{s.counter.last, s.counter.version + 1}
+	if r.ID == 0 {
+		next.last++
+		r.ID = id.Relation(next.last)
+	}
+	r.Version = next.version
+	return &r, s.put(batch, d, next, &r)
 }
 
 // Update replaces a relation's descriptor by what change makes of a copy.
@@ -296,15 +320,16 @@ func (s *Store) Update(d Database, rel id.Relation, change func(*catalog.Relatio
 	}
 	next := counter{s.counter.last, s.counter.version + 1}
 	r.Version = next.version
-	return &r, s.put(d, next, &r)
+	return &r, s.put(s.kv.NewBatch(), d, next, &r)
 }
 
-func (s *Store) put(d Database, next counter, r *catalog.Relation) error {
+func (s *Store) put(batch *kv.Batch, d Database, next counter, r *catalog.Relation) error {
 	value, err := encode(r)
 	if err != nil {
+		batch.Discard()
 		return err
 	}
-	if err := s.commit(next, func(b *kv.Batch) error { return b.Set(relationKey(d.Tenant, r.ID), value) }); err != nil {
+	if err := s.commitIn(batch, next, func(b *kv.Batch) error { return b.Set(relationKey(d.Tenant, r.ID), value) }); err != nil {
 		return err
 	}
 	s.relations[d.Tenant][r.ID] = r

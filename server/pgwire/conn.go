@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -164,9 +165,15 @@ func (c *conn) fatal(e *sqlerr.Error) error {
 
 func errorResponse(e *sqlerr.Error) *pgproto3.ErrorResponse {
 	return &pgproto3.ErrorResponse{
-		Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: string(e.Code), Message: e.Message,
-		Detail: e.Detail, Hint: e.Hint, Position: int32(e.Position), Where: e.Context,
+		Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: string(e.Code), Message: sendable(e.Message),
+		Detail: sendable(e.Detail), Hint: sendable(e.Hint), Position: int32(e.Position), Where: sendable(e.Context),
 	}
+}
+
+// sendable returns a text without what a client cannot decode: what is not UTF-8,
+// and zero bytes, which end a text on the wire. Messages quote what clients sent.
+func sendable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // endWhenIdle makes the connection end after its statement; called by another goroutine.

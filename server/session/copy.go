@@ -152,7 +152,7 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	}
 	load := &copyLoad{s: s, rel: rel, columns: columns, where: where, batch: types.NewBatch(&types.Schema{Columns: in}, copyBatchRows)}
 	reader := copyfmt.NewReader(rel.Name, in, opts.Options, s.textOptions())
-	if err := load.begin(reader, opts); err != nil {
+	if err := load.begin(ctx, reader, opts); err != nil {
 		return err
 	}
 	if err := load.run(ctx, reader, source); err != nil {
@@ -206,7 +206,7 @@ type copyLoad struct {
 	rows     int64
 }
 
-func (l *copyLoad) begin(reader *copyfmt.Reader, opts copyOptions) error {
+func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, opts copyOptions) error {
 	if l.rel.Stream == nil {
 		if opts.reject {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY into a table cannot set bad rows aside")
@@ -219,8 +219,7 @@ func (l *copyLoad) begin(reader *copyfmt.Reader, opts copyOptions) error {
 	}
 	if opts.reject || l.rel.Stream.Options.RejectBadRows {
 		reader.OnBad = func(b copyfmt.BadRow) error {
-			l.appender.Reject(b.Err.Message + "; " + b.Err.Context + "; row: " + b.Raw)
-			return nil
+			return l.appender.Reject(ctx, b.Reason, b.Err.Context+"; row: "+b.Raw)
 		}
 	}
 	return nil
@@ -267,16 +266,15 @@ func (l *copyLoad) store(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.rows += int64(full.Rows)
-	if full.Rows == 0 {
-		b.Reset()
-		return nil
-	}
-	if l.appender != nil {
-		err = l.appender.Add(ctx, full)
-	} else {
+	accepted := full.Rows
+	switch {
+	case accepted == 0:
+	case l.appender != nil:
+		accepted, err = l.appender.Add(ctx, full)
+	default:
 		err = l.insert(ctx, full)
 	}
+	l.rows += int64(accepted)
 	b.Reset()
 	return err
 }

@@ -184,8 +184,10 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		}
 		cols = append(cols, c)
 	}
-	var rows []*types.Batch
-	n := int64(0)
+	// The rows come with the table in one batch: nobody sees one without the other.
+	number := s.engine.Catalog.Reserve()
+	load := s.tenant.Tables.NewLoad(number)
+	defer load.Discard()
 	for !x.WithNoData {
 		b, err := r.read(ctx, out)
 		if err != nil {
@@ -194,30 +196,18 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		if b == nil {
 			break
 		}
-		n += int64(b.Rows)
-		rows = append(rows, b.Gather(allRows(b.Rows)))
-	}
-	rel, err := s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
-	})
-	if err != nil {
-		return "", err
-	}
-	for _, b := range rows {
-		b.Cols = b.Cols[:len(cols)]
-		if err := s.tx().Insert(ctx, rel, b); err != nil {
+		if err := load.Add(&types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("SELECT %d", n), nil
-}
-
-func allRows(n int) []int32 {
-	sel := make([]int32, n)
-	for i := range sel {
-		sel[i] = int32(i)
+	batch, err := load.Finish()
+	if err != nil {
+		return "", err
 	}
-	return sel
+	_, err = s.engine.Catalog.CreateWith(s.tenant.Database, catalog.Relation{
+		ID: number, Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
+	}, batch)
+	return fmt.Sprintf("SELECT %d", load.Rows()), err
 }
 
 // createView runs CREATE VIEW of the ordinary kind.

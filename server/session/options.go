@@ -89,6 +89,9 @@ func columnsOption(name string, rel *catalog.Relation, into *[]int) func(string)
 			if i < 0 {
 				return undefinedColumn(rel, n, name)
 			}
+			if slices.Contains(*into, i) {
+				return sqlerr.New(sqlerr.DuplicateColumn, "column %q appears twice in %s", n, name)
+			}
 			*into = append(*into, i)
 		}
 		return nil

@@ -297,7 +297,7 @@ func (s *Session) readParams(b pgwire.Bind, want []types.Type) ([]types.Datum, e
 		case formatOf(b.ParamFormats, i) == pgwire.BinaryFormat:
 			out[i], err = types.ParseBinary(want[i], raw)
 		case !utf8.Valid(raw):
-			err = sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+			err = types.CheckUTF8(raw)
 		default:
 			out[i], err = types.Parse(want[i], raw, text)
 		}

@@ -17,6 +17,9 @@ import (
 	"github.com/tallydb/tallydb/sql/spill"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/stream"
+	"github.com/tallydb/tallydb/stream/partition"
 )
 
 // Session is one client's state.
@@ -209,6 +212,21 @@ func clientError(ctx context.Context, err error) error {
 			return cause
 		}
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+	return goneError(err)
+}
+
+// goneError says in a user's words that what a statement works on went away while it
+// ran.
+func goneError(err error) error {
+	switch {
+	case errors.Is(err, stream.ErrUnknownStream):
+		return sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped while the statement ran")
+	case errors.Is(err, partition.ErrUnknownView):
+		return sqlerr.New(sqlerr.UndefinedTable, "the continuous view was dropped while the statement ran")
+	case errors.Is(err, partition.ErrStopped), errors.Is(err, storage.ErrClosed):
+		return sqlerr.New(sqlerr.AdminShutdown, "a partition of the stream stopped while the statement ran").
+			WithHint("The stream was dropped or the server is shutting down; try again.")
 	}
 	return err
 }

@@ -18,9 +18,20 @@ import (
 // maxBlockBytes bounds the stream rows that a transaction block holds.
 const maxBlockBytes = 64 << 20
 
-// applyWait is how long an acknowledged statement waits to learn what the
-// partitions made of its rows, for its NOTICE.
-const applyWait = 4 * time.Millisecond
+// How long an acknowledged statement waits at most to learn what the partitions made
+// of its rows, for its NOTICE. A long one waits in proportion to its rows: it took
+// longer anyway, and they are applied while it sends.
+const (
+	applyWait       = 4 * time.Millisecond
+	applyWaitRows   = 10_000 // up to so many rows no longer than that
+	applyWaitPerRow = 10 * time.Microsecond
+	applyWaitMost   = 5 * time.Second
+)
+
+// outcomeWait is how long a statement of this many rows waits.
+func outcomeWait(rows int64) time.Duration {
+	return min(applyWait+time.Duration(max(rows-applyWaitRows, 0))*applyWaitPerRow, applyWaitMost)
+}
 
 // transaction is a session's transaction: a block between BEGIN and COMMIT, or
 // one statement.
@@ -127,7 +138,8 @@ func (x streams) Append(ctx context.Context, rel *catalog.Relation, rows *types.
 	if err != nil {
 		return 0, err
 	}
-	return int64(rows.Rows), a.Add(ctx, rows)
+	accepted, err := a.Add(ctx, rows)
+	return int64(accepted), err
 }
 
 // writable refuses writes in a read-only transaction.
@@ -166,8 +178,12 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 		t.rollback()
 		return err
 	}
+	rows := int64(0)
+	for _, a := range t.order {
+		rows += a.Rows()
+	}
 	wait := make(chan struct{})
-	stop := time.AfterFunc(applyWait, func() { close(wait) })
+	stop := time.AfterFunc(outcomeWait(rows), func() { close(wait) })
 	defer stop.Stop()
 	results, err := ingest.Commit(ctx, t.order, wait)
 	if t.tables != nil {
@@ -192,20 +208,52 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 // noticeOutcome tells the client what became of its rows, where it is not simply
 // that all were counted.
 func noticeOutcome(out *sink, stream *catalog.Relation, r ingest.Result) error {
-	var parts []string
-	add := func(n int, format string, args ...any) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, fmt.Sprintf(format, args...)))
-		}
-	}
-	add(int(r.Rejected)+r.Outcome.Rejected, "rejected (see %s__rejected)", stream.Name)
-	add(r.Outcome.Duplicates, "duplicates not counted again")
-	add(r.Outcome.Late, "late for a view (see %s__late)", stream.Name)
-	add(r.Outcome.Errors, "failed in a view (see its __errors)")
-	if len(parts) == 0 {
+	text := outcomeText(stream.Name, r)
+	if text == "" {
 		return nil
 	}
-	return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "%s: of %d rows, %s", stream.Name, r.Durable+r.Rejected, strings.Join(parts, ", ")))
+	return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "%s", text))
+}
+
+// outcomeText says what became of the rows of a statement: those that the stream took,
+// which its tag counts, and those set aside add up to the rows that were sent; of
+// those it took, what the partitions refused, as far as is known. It is empty if all
+// rows were counted.
+func outcomeText(stream string, r ingest.Result) string {
+	var parts []string
+	add := func(n int64, one, more string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", n, more))
+		}
+	}
+	o := r.Outcome
+	refused := fmt.Sprintf("rejected (see %s__rejected)", stream)
+	late := fmt.Sprintf("late for a view (see %s__late)", stream)
+	add(int64(o.Rejected), refused, refused)
+	add(int64(o.Duplicates), "duplicate not counted again", "duplicates not counted again")
+	add(int64(o.Late), late, late)
+	add(int64(o.Errors), "failed in a view (see its __errors)", "failed in a view (see its __errors)")
+	if unknown := r.Durable - int64(o.Admitted+o.Duplicates+o.Rejected); !r.Applied && r.Durable > applyWaitRows && unknown > 0 {
+		add(unknown, "not applied yet", "not applied yet")
+	}
+	taken := strings.Join(parts, ", ")
+	sent := fmt.Sprintf("%d rows", r.Durable+r.Rejected)
+	if r.Durable+r.Rejected == 1 {
+		sent = "1 row"
+	}
+	switch {
+	case r.Rejected == 0 && taken == "":
+		return ""
+	case r.Rejected == 0:
+		return fmt.Sprintf("%s: of %s, %s", stream, sent, taken)
+	case taken == "":
+		return fmt.Sprintf("%s: of %s, %d taken, %d %s", stream, sent, r.Durable, r.Rejected, refused)
+	default:
+		return fmt.Sprintf("%s: of %s, %d taken, %d %s; of those taken, %s", stream, sent, r.Durable, r.Rejected, refused, taken)
+	}
 }
 
 // transactionStatement runs BEGIN, COMMIT, ROLLBACK and SAVEPOINT.

@@ -2,6 +2,7 @@ package copyfmt
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -16,6 +17,9 @@ type BadRow struct {
 	Line int    // 1-based, of the input
 	Raw  string // the row as it came, shortened
 	Err  *sqlerr.Error
+	// Reason is the error's message without the value, so that rows that are bad
+	// for one reason can be counted together.
+	Reason string
 }
 
 // Reader parses COPY data.
@@ -138,11 +142,26 @@ func (r *Reader) bad(b *types.Batch, err *sqlerr.Error, column int, field, raw [
 	if column < 0 {
 		field = raw
 	}
+	if e := errors.Join(types.CheckUTF8(raw), types.CheckUTF8(field)); e != nil { // whatever the column
+		err = sqlerr.From(e)
+	}
 	err = r.context(err, column, field)
 	if r.OnBad == nil {
 		return err
 	}
-	return r.OnBad(BadRow{Line: r.line, Raw: shorten(raw), Err: err})
+	return r.OnBad(BadRow{Line: r.line, Raw: shorten(raw), Err: err, Reason: r.reason(err.Message, column, field)})
+}
+
+// reason takes the value out of a message, and says which column it was for.
+func (r *Reader) reason(message string, column int, field []byte) string {
+	if column < 0 {
+		return message
+	}
+	for _, quoted := range []string{`: "`, ": 0x"} {
+		message, _, _ = strings.Cut(message, quoted)
+	}
+	message = strings.ReplaceAll(message, ` "`+string(field)+`"`, "")
+	return message + ` in column "` + r.columns[column].Name + `"`
 }
 
 // context says where an error is, as PostgreSQL does. Without a column, field is the

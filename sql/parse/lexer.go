@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
 // lexer cuts a text into PostgreSQL's tokens.
@@ -22,8 +23,8 @@ type lexer struct {
 // lex returns the tokens of src, ended by a tokEOF.
 func lex(src string) ([]token, error) {
 	l := &lexer{src: src, out: make([]token, 0, len(src)/5+8)}
-	if bad := strings.IndexByte(src, 0); bad >= 0 || !utf8.ValidString(src) {
-		return nil, sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+	if strings.IndexByte(src, 0) >= 0 || !utf8.ValidString(src) {
+		return nil, types.CheckUTF8([]byte(src))
 	}
 	for {
 		if err := l.skipSpace(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
 // scanQuoted reads from the opening quote at byte open and returns the inner text
@@ -177,7 +178,7 @@ func (l *lexer) escapeString() error {
 // finishEscape emits the string, unless its escapes made it invalid text.
 func (l *lexer) finishEscape(start int, text string) error {
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-		return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"").At(l.charAt(start))
+		return sqlerr.From(types.CheckUTF8([]byte(text))).At(l.charAt(start))
 	}
 	l.emit(tokString, start, text)
 	return nil

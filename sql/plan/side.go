@@ -31,13 +31,27 @@ func SideName(name string) (relation string, kind SideKind, ok bool) {
 	return "", "", false
 }
 
-// RejectedColumns are the columns of <stream>__rejected.
+// Places of the columns of <stream>__rejected ahead of the stream's.
+const (
+	RejectedPartition = iota
+	RejectedOffset
+	RejectedRow
+	RejectedReason
+	RejectedDetail
+	RejectedAppendTime
+	RejectedLead // how many they are
+)
+
+// RejectedColumns are the columns of <stream>__rejected. A reason is the same for all
+// rows that are bad for it; the detail says where the row stood in its COPY and
+// shows its beginning, where it could not be parsed.
 func RejectedColumns(stream *catalog.Relation) []types.Column {
 	return append([]types.Column{
 		{Name: "_partition", Type: types.Of(types.Int4)},
 		{Name: "_offset", Type: types.Of(types.Int8)},
 		{Name: "_row", Type: types.Of(types.Int4)},
 		{Name: "reason", Type: types.Of(types.Text)},
+		{Name: "detail", Type: types.Of(types.Text)},
 		{Name: "_append_time", Type: types.Of(types.Timestamptz)},
 	}, nullable(stream.Columns)...)
 }

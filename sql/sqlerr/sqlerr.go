@@ -8,6 +8,7 @@ package sqlerr
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Code is a SQLSTATE. Codes are append-only: once released, one keeps its meaning.
@@ -171,6 +172,16 @@ func From(err error) *Error {
 		return e
 	}
 	return &Error{Code: InternalError, Message: err.Error(), cause: err}
+}
+
+// OfIO returns the SQLSTATE of a failed write: 53100 where there was no space, else
+// 58030.
+func OfIO(err error) Code {
+	var own *Error
+	if errors.As(err, &own) && own.Code == DiskFull || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return DiskFull
+	}
+	return IOError
 }
 
 // CodeOf returns the SQLSTATE of err, XX000 for foreign errors, 00000 for nil.

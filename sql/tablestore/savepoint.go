@@ -1,11 +1,14 @@
 package tablestore
 
+import "github.com/tallydb/tallydb/sql/sqlerr"
+
 // undoLog remembers what a transaction's writes replaced, from its first
 // savepoint on. The store's batches cannot be cut back, so the old values are
 // written again.
 type undoLog struct {
 	on      bool
 	entries []replaced
+	bytes   int
 }
 
 // replaced is a key's value before a write.
@@ -13,6 +16,8 @@ type replaced struct {
 	key, value []byte
 	existed    bool
 }
+
+func (r *replaced) bytes() int { return 64 + len(r.key) + len(r.value) }
 
 // Savepoint returns a mark that RollbackTo goes back to.
 func (t *Tx) Savepoint() int {
@@ -34,6 +39,7 @@ func (t *Tx) RollbackTo(mark int) error {
 			return err
 		}
 		t.undo.entries = t.undo.entries[:n-1]
+		t.undo.bytes -= e.bytes()
 	}
 	return nil
 }
@@ -47,11 +53,26 @@ func (t *Tx) remember(key []byte) error {
 	if err != nil {
 		return err
 	}
-	t.undo.entries = append(t.undo.entries, replaced{key, value, existed})
+	old := replaced{key, value, existed}
+	t.undo.entries = append(t.undo.entries, old)
+	t.undo.bytes += old.bytes()
 	return nil
 }
 
+// checkSize keeps what a transaction writes within the store's limit: it is in
+// memory until the commit.
+func (s *Store) checkSize(bytes int) error {
+	if bytes <= s.TransactionBytes {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "a transaction can write at most %d MiB to tables", s.TransactionBytes>>20).
+		WithHint("Write in smaller transactions. Data that grows belongs in a stream.")
+}
+
 func (t *Tx) set(key, value []byte) error {
+	if err := t.store.checkSize(t.batch.Bytes() + t.undo.bytes); err != nil {
+		return err
+	}
 	if err := t.remember(key); err != nil {
 		return err
 	}
@@ -59,6 +80,9 @@ func (t *Tx) set(key, value []byte) error {
 }
 
 func (t *Tx) delete(key []byte) error {
+	if err := t.store.checkSize(t.batch.Bytes() + t.undo.bytes); err != nil {
+		return err
+	}
 	if err := t.remember(key); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ import (
 
 // Store is the tables of one tenant.
 type Store struct {
+	// TransactionBytes limits what a transaction writes; New sets the default.
+	TransactionBytes int
+
 	kv     *kv.Store
 	tenant id.Tenant
 	write  chan struct{} // full while a transaction writes
@@ -36,7 +39,7 @@ type Store struct {
 
 // New returns the tables of a tenant.
 func New(store *kv.Store, tenant id.Tenant) *Store {
-	return &Store{kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages()}
+	return &Store{TransactionBytes: 256 << 20, kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages()}
 }
 
 // Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,

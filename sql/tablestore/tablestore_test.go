@@ -2,9 +2,11 @@ package tablestore_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -205,5 +207,66 @@ func TestScanIsOfOneMoment(t *testing.T) {
 	defer tx.Rollback()
 	if err := tx.Insert(ctx, rel, rows(rel, map[int64]string{5: "x"})); sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
 		t.Fatalf("a key twice: %v", err)
+	}
+}
+
+// TestL11TransactionsAreBounded: whatever a transaction writes, it fails with 54000
+// before it takes more memory than it may, and the next one can write.
+func TestL11TransactionsAreBounded(t *testing.T) {
+	rel := table(1)
+	long := map[int64]string{}
+	for k := range int64(100) {
+		long[k] = strings.Repeat("x", 1000)
+	}
+	ids := types.NewVector(types.Of(types.Int8), 0)
+	for i := range int64(100) {
+		ids.AppendInt(i + 1)
+	}
+	ctx := context.Background()
+	for name, write := range map[string]func(tx *tablestore.Tx, i int64) error{
+		"inserts": func(tx *tablestore.Tx, i int64) error {
+			return tx.Insert(ctx, rel, rows(rel, map[int64]string{1000 + i: strings.Repeat("x", 1000)}))
+		},
+		"updates": func(tx *tablestore.Tx, _ int64) error { return tx.Update(ctx, rel, ids, rows(rel, long)) },
+		"updates after a savepoint": func(tx *tablestore.Tx, _ int64) error {
+			mark := tx.Savepoint()
+			if err := tx.Update(ctx, rel, ids, rows(rel, long)); err != nil {
+				return err
+			}
+			return tx.RollbackTo(mark)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			first := s.Begin()
+			if err := errors.Join(first.Insert(ctx, rel, rows(rel, long)), first.Commit()); err != nil {
+				t.Fatal(err)
+			}
+			s.TransactionBytes = 1 << 20
+			tx := s.Begin()
+			var err error
+			for i := int64(0); i < 5000 && err == nil; i++ {
+				err = write(tx, i)
+			}
+			if sqlerr.CodeOf(err) != sqlerr.ProgramLimitExceeded {
+				t.Errorf("ends with %v, want 54000", err)
+			}
+			tx.Rollback()
+			next := s.Begin()
+			if err := errors.Join(write(next, 0), next.Commit()); err != nil {
+				t.Errorf("the next transaction: %v", err)
+			}
+		})
+	}
+	s := open(t)
+	s.TransactionBytes = 1 << 20
+	load := s.NewLoad(2)
+	defer load.Discard()
+	var err error
+	for i := 0; i < 100 && err == nil; i++ {
+		err = load.Add(rows(rel, long))
+	}
+	if sqlerr.CodeOf(err) != sqlerr.ProgramLimitExceeded {
+		t.Errorf("a load ends with %v, want 54000", err)
 	}
 }

@@ -29,13 +29,13 @@ func AppendParsed(v *Vector, text []byte, opts *TextOptions) error {
 		v.Floats = append(v.Floats, x)
 	case Text:
 		if !isASCII(text) {
-			if err := checkUTF8(text); err != nil {
+			if err := CheckUTF8(text); err != nil {
 				return err
 			}
 		}
 		v.AppendBytes(text)
 	case Varchar, Bpchar, Name:
-		if err := checkUTF8(text); err != nil {
+		if err := CheckUTF8(text); err != nil {
 			return err
 		}
 		b, err := fitText(text, v.Type, false)

@@ -27,6 +27,11 @@ type TextOptions struct {
 func Parse(t Type, text []byte, opts *TextOptions) (Datum, error) {
 	d := Datum{Type: t}
 	var err error
+	if (t.OID == Bytea || t.OID.IsArray()) && !isASCII(text) { // bytes are written as digits
+		if err := CheckUTF8(text); err != nil {
+			return d, err
+		}
+	}
 	switch t.OID {
 	case Bool:
 		var b bool
@@ -84,7 +89,7 @@ func parseBytesKind(t Type, text []byte, opts *TextOptions) (Datum, error) {
 	case Bytea, Sketch:
 		d.Bytes, err = parseBytea(text)
 	case JSON:
-		if err = checkUTF8(text); err == nil {
+		if err = CheckUTF8(text); err == nil {
 			_, err = ParseJSON(text)
 		}
 		d.Bytes = bytes.Clone(text)
@@ -94,7 +99,7 @@ func parseBytesKind(t Type, text []byte, opts *TextOptions) (Datum, error) {
 		if t.OID.IsArray() {
 			return parseArray(text, t, opts)
 		}
-		if err = checkUTF8(text); err == nil {
+		if err = CheckUTF8(text); err == nil {
 			d.Bytes, err = fitText(text, t, false)
 			d.Bytes = bytes.Clone(d.Bytes)
 		}
@@ -103,7 +108,7 @@ func parseBytesKind(t Type, text []byte, opts *TextOptions) (Datum, error) {
 }
 
 func parseJSONB(text []byte) ([]byte, error) {
-	if err := checkUTF8(text); err != nil {
+	if err := CheckUTF8(text); err != nil {
 		return nil, err
 	}
 	v, err := ParseJSON(text)
@@ -152,20 +157,34 @@ func parseReg(t OID, text []byte, opts *TextOptions) (int64, error) {
 	return 0, sqlerr.New(sqlerr.UndefinedFunction, "function \"%s\" does not exist", s)
 }
 
-// checkUTF8 refuses what PostgreSQL refuses in a UTF-8 database: invalid
+// CheckUTF8 refuses what PostgreSQL refuses in a UTF-8 database, with 22021: invalid
 // sequences and zero bytes.
-func checkUTF8(b []byte) error {
+func CheckUTF8(b []byte) error {
 	if utf8.Valid(b) && bytes.IndexByte(b, 0) < 0 {
 		return nil
 	}
 	for i := 0; i < len(b); {
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n <= 1 || b[i] == 0 {
-			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", b[i])
+			return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": % #x", b[i:min(i+claimedLength(b[i]), len(b))])
 		}
 		i += n
 	}
 	return nil
+}
+
+// claimedLength is how many bytes a UTF-8 sequence has by its first byte.
+func claimedLength(first byte) int {
+	switch {
+	case first >= 0xF0 && first < 0xF8:
+		return 4
+	case first >= 0xE0 && first < 0xF0:
+		return 3
+	case first >= 0xC0 && first < 0xE0:
+		return 2
+	default:
+		return 1
+	}
 }
 
 // fitText applies the length of varchar(n), char(n) and name. An explicit cast

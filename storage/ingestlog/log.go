@@ -70,7 +70,9 @@ type Entry struct {
 type Log interface {
 	// Append makes the entries durable, all or none, and sets the Offset and
 	// AppendTime of each. It retains an attachment until every subscriber was
-	// given it. Payloads must not change until it returns.
+	// given it. Payloads must not change until it returns. Errors that wrap
+	// storage.ErrStalled leave no trace and may be gone at the next attempt; after
+	// any other the log may take no more.
 	Append(ctx context.Context, entries []Entry) error
 	// Partitions returns the partitions that the log knows of, in any order.
 	Partitions() []id.StreamPartition

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -34,6 +35,7 @@ const MinFree = 16 << 20
 // Store is an ordered, durable map from bytes to bytes.
 type Store struct {
 	db     *pebble.DB
+	dir    string
 	guard  *guardFS
 	broken chan struct{} // closed when the store failed
 	once   sync.Once
@@ -47,7 +49,7 @@ func Open(dir string, cfg Config) (*Store, error) {
 			return nil, err
 		}
 	}
-	s := &Store{broken: make(chan struct{})}
+	s := &Store{dir: dir, broken: make(chan struct{})}
 	s.guard = &guardFS{FS: orDefault(cfg.FS, vfs.OS()), fail: func(err error) { _ = s.fail(err) }} // whoever waits learns of it from the store
 	cache := pebble.NewCache(orDefault(cfg.CacheBytes, 64<<20))
 	defer cache.Unref()
@@ -218,13 +220,30 @@ func (b *Batch) Bytes() int { return b.b.Len() }
 
 // Commit makes the changes visible and, if durable, waits until they survive a
 // power cut. Changes that are not durable survive in the order of their commits.
-// The batch must not be used again.
+// The batch must not be used again. It fails with 53100, and storage.ErrStalled, where
+// the disk has no space for it; the store takes changes again when it has.
 func (b *Batch) Commit(durable bool) error {
 	b.committed = true
+	if err := b.s.room(b.b.Len()); err != nil {
+		_ = b.b.Close() // Pebble has not seen it
+		return err
+	}
 	if err := b.s.apply(b.b, durable); err != nil {
 		return err
 	}
 	return b.b.Close()
+}
+
+// room refuses a commit that could fill the disk: Pebble would not come back from it.
+// A file system that cannot tell is not asked.
+func (s *Store) room(bytes int) error {
+	usage, err := s.guard.GetDiskUsage(s.dir)
+	need := uint64(MinFree + 3*bytes) // the log, the table that it becomes, and a compaction of that
+	if known := err == nil; !known || usage.AvailBytes >= need {
+		return nil
+	}
+	return sqlerr.New(sqlerr.DiskFull, "could not write %d KiB to the key-value store, %d MiB are free and %d MiB are needed: %w",
+		bytes>>10, usage.AvailBytes>>20, need>>20, fmt.Errorf("%w: %w", storage.ErrStalled, syscall.ENOSPC)).WithHint("Free space on the disk.")
 }
 
 // Discard drops the changes. After Commit it does nothing: Pebble may still hold
@@ -316,7 +335,7 @@ func (s *Store) panicked(with any) error {
 // failure.
 func (s *Store) fail(cause error) error {
 	s.once.Do(func() {
-		s.failed = sqlerr.New(sqlerr.IOError, "key-value store: %w", cause)
+		s.failed = sqlerr.New(sqlerr.OfIO(cause), "key-value store: %w", cause)
 		close(s.broken)
 	})
 	return s.Failed()

@@ -141,6 +141,14 @@ func appendStrings(dst []byte, v *types.Vector, rows int) []byte {
 	return dst
 }
 
+// Columns returns how many columns a payload says it has.
+func Columns(payload []byte) int {
+	if len(payload) < headerBytes {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint16(payload[2:]))
+}
+
 // Decode replaces the contents of b, whose columns have the types that were
 // encoded, by the rows of a payload. Errors wrap storage.ErrCorrupt or
 // storage.ErrTooNew; b is then undefined.

@@ -112,3 +112,28 @@ func Watch(fs FS, before func()) FS {
 		return nil
 	}))
 }
+
+// Disk is a file system on a disk whose free space a test sets.
+type Disk struct {
+	FS
+	free atomic.Uint64
+}
+
+// NewDisk returns fs on a disk with this many bytes free. It tells how many are free;
+// writing takes none of them.
+func NewDisk(fs FS, free uint64) *Disk {
+	d := &Disk{FS: fs}
+	d.SetFree(free)
+	return d
+}
+
+// SetFree makes this many bytes free.
+func (d *Disk) SetFree(bytes uint64) { d.free.Store(bytes) }
+
+// GetDiskUsage implements FS.
+func (d *Disk) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: d.free.Load(), TotalBytes: 1 << 40}, nil
+}
+
+// Unwrap implements FS.
+func (d *Disk) Unwrap() FS { return d.FS }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -56,7 +57,8 @@ type Appender struct {
 	open    []*rows.Rows // by index of the open epoch's partitions
 	full    []filled
 	bytes   int
-	rejects *types.Batch
+	rejects []*types.Batch // records of rejects; the last is still filled
+	size    int            // bytes of the last one
 	result  Result
 	tally   *tally
 
@@ -177,14 +179,35 @@ func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
 // Stream returns the stream that rows go to.
 func (a *Appender) Stream() *catalog.Relation { return a.stream.Relation }
 
-// Add takes the rows of a batch, whose columns are the stream's. It keeps
-// nothing of b. A row that breaks a rule of the stream is an error, or is filed
-// if the stream says on_bad_row = reject.
-func (a *Appender) Add(ctx context.Context, b *types.Batch) error {
-	b, err := a.validate(b)
-	if err != nil || b.Rows == 0 {
-		return err
+// Rows returns how many rows it took, durable or collected.
+func (a *Appender) Rows() int64 {
+	n := a.result.Durable
+	for _, f := range a.full {
+		n += int64(f.rows.Batch.Rows)
 	}
+	for _, r := range a.open {
+		if r != nil {
+			n += int64(r.Batch.Rows)
+		}
+	}
+	return n
+}
+
+// Add takes the rows of a batch, whose columns are the stream's, and returns how
+// many it took. It keeps nothing of b. A row that breaks a rule of the stream is an
+// error, or is filed and not counted if the stream says on_bad_row = reject.
+func (a *Appender) Add(ctx context.Context, b *types.Batch) (accepted int, err error) {
+	if b, err = a.validate(b); err != nil {
+		return 0, err
+	}
+	if b.Rows > 0 {
+		a.collectRows(b)
+	}
+	return b.Rows, a.bound(ctx)
+}
+
+// collectRows puts rows that keep the rules into the batches of their partitions.
+func (a *Appender) collectRows(b *types.Batch) {
 	a.hashes = a.router.Hashes(b, a.hashes)
 	if a.router.Deduplicates() {
 		a.digests = a.router.Digests(b, a.hashes, a.digests)
@@ -197,6 +220,11 @@ func (a *Appender) Add(ctx context.Context, b *types.Batch) error {
 		}
 	}
 	a.bytes += b.MemoryBytes()
+}
+
+// bound keeps what is collected within the limit: a statement appends a prefix, a
+// transaction block fails. Rejects count as rows do.
+func (a *Appender) bound(ctx context.Context) error {
 	switch {
 	case a.limit < 0 && a.bytes > -a.limit:
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "transaction holds more than %d bytes of stream rows", -a.limit).
@@ -285,8 +313,8 @@ func (a *Appender) settle(err error) {
 		for _, f := range a.full {
 			a.result.Durable += int64(f.rows.Batch.Rows)
 		}
-		if a.rejects != nil {
-			a.result.Rejected += int64(a.rejects.Rows)
+		for _, r := range a.rejects {
+			a.result.Rejected += int64(r.Rows)
 		}
 	}
 	a.drop()
@@ -314,8 +342,11 @@ func (a *Appender) entries() []ingestlog.Entry {
 		e.Record.Attached = f.rows
 		out = append(out, e)
 	}
-	if a.rejects != nil && a.rejects.Rows > 0 {
-		out = append(out, entry(0, len(a.full), ingestlog.Rejects, a.rejects))
+	for n, r := range a.rejects {
+		if r.Rows > 0 { // a savepoint may have taken them back
+			p := int(a.stream.spread.Add(1) % uint64(len(ps)))
+			out = append(out, entry(p, len(a.full)+n, ingestlog.Rejects, r))
+		}
 	}
 	return out
 }
@@ -325,7 +356,7 @@ func (a *Appender) drop() {
 	for _, f := range a.full {
 		f.rows.Release()
 	}
-	a.full, a.bytes, a.rejects = a.full[:0], 0, nil
+	a.full, a.bytes, a.rejects, a.size = a.full[:0], 0, nil, 0
 }
 
 // Prefix adds to an error how many rows of the statement are durable all the same.
@@ -357,29 +388,47 @@ func (a *Appender) Rollback() {
 	a.drop()
 }
 
-// Reject files a row that could not be parsed, with the reason.
-func (a *Appender) Reject(reason string) {
-	a.addReject(reason, nil, 0)
+// Reject files a row that could not be parsed, with the reason, which should be the
+// same for all rows that are bad for it, and what is known of this one.
+func (a *Appender) Reject(ctx context.Context, reason, detail string) error {
+	a.addReject(reason, detail, nil, 0)
+	return a.bound(ctx)
 }
 
-// addReject files a row of b, or no row where b is nil.
-func (a *Appender) addReject(reason string, b *types.Batch, row int) {
-	if a.rejects == nil {
-		a.rejects = types.NewBatch(plan.SideSchema(plan.SideRejected, a.stream.Relation), 0)
+// rejectBytes is the size from which a record of rejects takes no more rows.
+const rejectBytes = 1 << 20
+
+// addReject files a row of b, or no row where b is nil. The partition and the rest
+// of what the log knows is filled in by the worker that applies the record.
+func (a *Appender) addReject(reason, detail string, b *types.Batch, row int) {
+	if n := len(a.rejects); n == 0 || a.size >= rejectBytes || a.rejects[n-1].Rows == rows.Max {
+		a.rejects = append(a.rejects, types.NewBatch(plan.SideSchema(plan.SideRejected, a.stream.Relation), 0))
+		a.size = 0
 	}
-	r := a.rejects
-	r.Cols[0].AppendInt(int64(a.stream.Relation.Stream.Partitions()[0]))
-	r.Cols[1].AppendInt(0) // the log stamps it
-	r.Cols[2].AppendInt(int64(r.Rows))
-	r.Cols[3].AppendString(reason)
-	r.Cols[4].AppendInt(0) // the log stamps it
-	for c, v := range r.Cols[5:] {
+	r := a.rejects[len(a.rejects)-1]
+	r.Cols[plan.RejectedPartition].AppendInt(0)
+	r.Cols[plan.RejectedOffset].AppendInt(0)
+	r.Cols[plan.RejectedRow].AppendInt(int64(r.Rows))
+	r.Cols[plan.RejectedReason].AppendString(strings.ToValidUTF8(reason, "\uFFFD"))
+	if detail == "" {
+		r.Cols[plan.RejectedDetail].AppendNull()
+	} else {
+		r.Cols[plan.RejectedDetail].AppendString(strings.ToValidUTF8(detail, "\uFFFD"))
+	}
+	r.Cols[plan.RejectedAppendTime].AppendInt(0)
+	size := 64 + len(reason) + len(detail)
+	for c, v := range r.Cols[plan.RejectedLead:] {
+		size += 8
 		if b == nil {
 			v.AppendNull()
-		} else {
-			v.AppendFrom(b.Cols[c], row)
+			continue
+		}
+		v.AppendFrom(b.Cols[c], row)
+		if v.Type.Kind() == types.KindBytes {
+			size += len(v.Bytes(r.Rows))
 		}
 	}
 	r.Rows++
-	a.bytes += 64 + len(reason)
+	a.size += size
+	a.bytes += size
 }

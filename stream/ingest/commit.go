@@ -33,7 +33,7 @@ func appendTogether(ctx context.Context, appenders []*Appender) error {
 	}
 	var own *sqlerr.Error
 	if failure != nil && !errors.As(failure, &own) && ctx.Err() == nil {
-		failure = sqlerr.New(sqlerr.IOError, "could not append to stream %q: %w", ordered[0].stream.Relation.Name, failure)
+		failure = sqlerr.New(sqlerr.OfIO(failure), "could not append to stream %q: %w", ordered[0].stream.Relation.Name, failure)
 	}
 	if failure != nil {
 		return ordered[0].Prefix(failure)
@@ -88,4 +88,15 @@ func (a *Appender) awaitOutcome(ctx context.Context, wait <-chan struct{}) {
 	a.tally.mu.Lock()
 	defer a.tally.mu.Unlock()
 	a.result.Outcome = a.tally.outcome
+}
+
+// Control appends control records of the stream's partitions, or nothing if it was
+// dropped: no worker would trim them again.
+func (s *Stream) Control(ctx context.Context, entries []ingestlog.Entry) error {
+	s.life.RLock()
+	defer s.life.RUnlock()
+	if s.dropped {
+		return nil
+	}
+	return s.Log.Append(ctx, entries)
 }

@@ -7,7 +7,9 @@ type Mark struct {
 	open    []openRows // by index of the open epoch's partitions
 	full    int
 	bytes   int
-	rejects int
+	rejects int // records of rejects
+	last    int // rows of the last of them
+	size    int
 }
 
 // openRows is a batch that was being filled, with as many rows as it had then.
@@ -19,14 +21,14 @@ type openRows struct {
 // Mark notes what was collected so far. It is for appenders that hold everything
 // until Commit; of what others have appended nothing can be taken back.
 func (a *Appender) Mark() Mark {
-	m := Mark{open: make([]openRows, len(a.open)), full: len(a.full), bytes: a.bytes}
+	m := Mark{open: make([]openRows, len(a.open)), full: len(a.full), bytes: a.bytes, rejects: len(a.rejects), size: a.size}
 	for p, r := range a.open {
 		if r != nil {
 			m.open[p] = openRows{r, r.Batch.Rows}
 		}
 	}
-	if a.rejects != nil {
-		m.rejects = a.rejects.Rows
+	if m.rejects > 0 {
+		m.last = a.rejects[m.rejects-1].Rows
 	}
 	return m
 }
@@ -54,7 +56,8 @@ func (a *Appender) RollbackTo(m Mark) {
 		}
 	}
 	a.bytes = m.bytes
-	if a.rejects != nil {
-		a.rejects.Truncate(m.rejects)
+	a.rejects, a.size = a.rejects[:m.rejects], m.size
+	if m.rejects > 0 {
+		a.rejects[m.rejects-1].Truncate(m.last)
 	}
 }

@@ -48,7 +48,7 @@ func (a *Appender) validate(b *types.Batch) (*types.Batch, error) {
 		if !rel.Stream.Options.RejectBadRows {
 			return nil, err.WithHint("Fix the row, or create the stream with on_bad_row = 'reject' to set such rows aside.")
 		}
-		a.addReject(err.Message, b, i)
+		a.addReject(err.Message, "", b, i)
 	}
 	return b.Gather(good), nil
 }

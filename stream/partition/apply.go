@@ -290,12 +290,13 @@ func (w *Worker) applyControl(rec *ingestlog.Record) error {
 
 // applyRejects files the rows that ingest could not parse.
 func (w *Worker) applyRejects(rec *ingestlog.Record) error {
-	b := types.NewBatch(plan.SideSchema(plan.SideRejected, w.cfg.Stream), 0)
-	if err := recordbatch.Decode(rec.Payload, b); err != nil {
+	b, err := decodeSide(state.SideRejected, plan.SideSchema(plan.SideRejected, w.cfg.Stream), rec.Payload)
+	if err != nil {
 		return err
 	}
-	stampRejects(b, rec)
+	w.stampRejects(b, rec)
 	w.counters.Rejected += int64(b.Rows)
-	w.side = append(w.side, sideEntry{state.SideRejected, nil, rec.Offset, b})
+	w.sinceRows += int64(b.Rows)
+	w.setAside(sideEntry{state.SideRejected, nil, rec.Offset, b})
 	return nil
 }

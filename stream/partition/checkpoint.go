@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/recordbatch"
 	"github.com/tallydb/tallydb/stream/dedup"
@@ -46,6 +48,7 @@ type checkpoint struct {
 
 // viewCheckpoint is a view's part of a checkpoint.
 type viewCheckpoint struct {
+	rel     id.Relation
 	keys    state.Keys
 	meta    []byte
 	changes *state.Changes
@@ -54,10 +57,10 @@ type viewCheckpoint struct {
 // beginCheckpoint lets a checkpoint be written beside the worker, which goes on,
 // unless one is under way in this partition or in as many others as may be.
 func (w *Worker) beginCheckpoint() error {
-	if w.writing != nil || w.broken != nil {
+	if w.writing != nil && w.unwritten == nil || w.broken != nil {
 		return w.broken
 	}
-	if !w.changed {
+	if w.writing == nil && !w.changed {
 		w.checkpointed = w.cfg.Now() // it is as good as new
 		return nil
 	}
@@ -66,10 +69,13 @@ func (w *Worker) beginCheckpoint() error {
 	default:
 		return nil
 	}
-	c, err := w.seal()
-	if err != nil {
-		<-w.cfg.Checkpoints
-		return err
+	c := w.writing
+	if w.unwritten = nil; c == nil {
+		var err error
+		if c, err = w.seal(); err != nil {
+			<-w.cfg.Checkpoints
+			return err
+		}
 	}
 	share := w.cfg.CheckpointEvery / time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
 	c.now, c.worked, c.rests, c.hurry = w.cfg.Now, c.began, c.began.Add(share), make(chan struct{})
@@ -92,18 +98,26 @@ func (w *Worker) writeCheckpoint() error {
 		return nil
 	}
 	w.cfg.Checkpoints <- struct{}{}
-	defer func() { <-w.cfg.Checkpoints }()
 	c, err := w.seal()
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.write(w)
 	}
-	return w.endCheckpoint(c.write(w))
+	<-w.cfg.Checkpoints
+	return w.endCheckpoint(err)
 }
 
-// awaitCheckpoint waits for the checkpoint that is under way, if one is.
+// awaitCheckpoint waits for the checkpoint that is under way, if one is. One that
+// could not be written is tried again.
 func (w *Worker) awaitCheckpoint() error {
-	if w.writing == nil {
+	switch {
+	case w.writing == nil:
 		return nil
+	case w.unwritten != nil:
+		w.writing.hurry.Store(true)
+		w.cfg.Checkpoints <- struct{}{}
+		err := w.writing.write(w)
+		<-w.cfg.Checkpoints
+		return w.endCheckpoint(err)
 	}
 	close(w.writing.hurry)
 	return w.endCheckpoint(<-w.written)
@@ -134,12 +148,43 @@ func (c *checkpoint) rest() {
 	}
 }
 
+// lastCheckpoint is the one before an ordinary end. The log has what a full disk
+// does not let it write.
+func (w *Worker) lastCheckpoint() error {
+	return unlessStalled(w.writeCheckpoint())
+}
+
+// keepUnwritten keeps the checkpoint under way, for which the disk has no space, to be
+// written before any other (L-2). Readers see it as one that is being written.
+func (w *Worker) keepUnwritten(err error) error {
+	if w.stalled.Swap(&err) == nil {
+		w.cfg.Logger.Error("a checkpoint waits for space on the disk", slog.String("stream", w.cfg.Stream.Name),
+			slog.Int("partition", int(w.cfg.Partition.Partition)), slog.String("error", err.Error()))
+	}
+	w.unwritten = err
+	return err
+}
+
+// Stalled returns why the partition's checkpoint is not written for the time being, or nil.
+func (w *Worker) Stalled() error {
+	if err := w.stalled.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // endCheckpoint takes note that the checkpoint under way was written.
 func (w *Worker) endCheckpoint(err error) error {
 	c := w.writing
+	if c != nil && errors.Is(err, storage.ErrStalled) {
+		return w.keepUnwritten(err)
+	}
 	w.writing = nil
 	if err != nil {
 		return w.fail(err)
+	}
+	if w.unwritten, w.waiting = nil, false; w.stalled.Swap(nil) != nil {
+		w.cfg.Logger.Info("the checkpoint was written", slog.String("stream", w.cfg.Stream.Name), slog.Int("partition", int(w.cfg.Partition.Partition)))
 	}
 	w.checkpointed, w.batchHint = c.began, c.hint
 	w.dedupKept = append(w.dedupKept, c.stored...)
@@ -177,7 +222,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 	}
 	w.dedupKept = kept
 	for _, v := range w.views {
-		vc := viewCheckpoint{keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(func() *state.Groups { return v.program.NewGroups(nil) })}
+		vc := viewCheckpoint{rel: v.rel.ID, keys: v.keys, meta: v.appendMeta(nil), changes: state.NewChanges(func() *state.Groups { return v.program.NewGroups(nil) })}
 		for _, a := range v.arenas {
 			if err := vc.changes.Take(a, v.closed(a.Window)); err != nil {
 				return nil, w.fail(err)
@@ -186,7 +231,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 		c.views = append(c.views, vc)
 	}
 	c.admit = w.appendAdmit(nil)
-	w.side = nil
+	w.side, w.sideBytes = nil, 0
 	w.sinceRows, w.changed = 0, false
 	w.verdictMu.Lock()
 	c.verdicts, w.sealedVerdicts, w.verdicts = w.verdicts, w.verdicts, map[id.Offset]types.Bitmap{}
@@ -200,6 +245,7 @@ func (w *Worker) seal() (*checkpoint, error) {
 // worker and touches nothing of it but what never changes.
 func (c *checkpoint) write(w *Worker) error {
 	batch := w.cfg.Store.NewBatchSize(c.hint)
+	c.stored = nil // of an attempt before this
 	if err := c.fill(w, batch); err != nil {
 		batch.Discard()
 		return err
@@ -285,7 +331,7 @@ const lagCheckpoints = 4
 // if others are under way.
 func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
 	err := w.beginCheckpoint()
-	if w.changed && w.writing == nil {
+	if w.changed && w.writing == nil && err == nil {
 		ticker.Reset(w.cfg.CheckpointEvery/20 + 1)
 	} else {
 		ticker.Reset(w.cfg.CheckpointEvery)
@@ -293,15 +339,22 @@ func (w *Worker) checkpointByTime(ticker *time.Ticker) error {
 	return err
 }
 
+// sideBytes is how many bytes of rows set aside make a checkpoint due.
+const sideBytes = 4 << 20
+
 // checkpointIfDue begins a checkpoint after enough rows.
 func (w *Worker) checkpointIfDue() error {
 	switch {
 	case w.broken != nil:
 		return w.broken
-	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows:
+	case w.waiting:
+		return nil
+	case w.sinceRows >= lagCheckpoints*w.cfg.CheckpointRows || w.sideBytes >= lagCheckpoints*sideBytes:
 		return w.writeCheckpoint()
-	case w.sinceRows >= w.cfg.CheckpointRows:
-		return w.beginCheckpoint()
+	case w.sinceRows >= w.cfg.CheckpointRows || w.sideBytes >= sideBytes:
+		if w.unwritten == nil { // else the ticker does
+			return w.beginCheckpoint()
+		}
 	}
 	return nil
 }
@@ -317,6 +370,7 @@ func (w *Worker) evict() bool {
 		bytes int64
 	}
 	var open []candidate
+	share := w.cfg.Memory.Share()
 	total := int64(0)
 	for _, v := range w.views {
 		v.last = nil
@@ -334,13 +388,13 @@ func (w *Worker) evict() bool {
 	}
 	slices.SortFunc(open, func(a, b candidate) int { return cmp.Compare(a.use, b.use) })
 	for _, c := range open {
-		if total <= w.cfg.MemoryBytes {
+		if total <= share {
 			break
 		}
 		c.v.evict(c.start)
 		total -= c.bytes
 	}
-	return total <= w.cfg.MemoryBytes
+	return total <= share
 }
 
 // watermark is the one by which the view judges lateness.

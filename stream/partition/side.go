@@ -3,6 +3,7 @@ package partition
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -32,11 +33,19 @@ func (w *Worker) keysOfSide(v *view) state.Keys {
 }
 
 // stampRejects fills in what only the log knows: where and when.
-func stampRejects(b *types.Batch, rec *ingestlog.Record) {
+func (w *Worker) stampRejects(b *types.Batch, rec *ingestlog.Record) {
 	for i := range b.Rows {
-		b.Cols[1].Ints[i] = int64(rec.Offset)
-		b.Cols[4].Ints[i] = int64(eventtime.FromUnixMicro(rec.AppendTime))
+		b.Cols[plan.RejectedPartition].Ints[i] = int64(w.cfg.Partition.Partition)
+		b.Cols[plan.RejectedOffset].Ints[i] = int64(rec.Offset)
+		b.Cols[plan.RejectedAppendTime].Ints[i] = int64(eventtime.FromUnixMicro(rec.AppendTime))
 	}
+}
+
+// setAside keeps rows until the next checkpoint, which is due early where they are
+// many: their memory is bounded as that of other state.
+func (w *Worker) setAside(e sideEntry) {
+	w.side = append(w.side, e)
+	w.sideBytes += int64(e.batch.MemoryBytes())
 }
 
 // setAsideRefused files refused events, except duplicates, which are only counted.
@@ -49,18 +58,19 @@ func (w *Worker) setAsideRefused(rec *ingestlog.Record, r *rows.Rows, refused []
 		if b == nil {
 			b = types.NewBatch(plan.SideSchema(plan.SideRejected, w.cfg.Stream), 0)
 		}
-		b.Cols[0].AppendInt(int64(w.cfg.Partition.Partition))
-		b.Cols[1].AppendInt(int64(rec.Offset))
-		b.Cols[2].AppendInt(int64(f.row))
-		b.Cols[3].AppendString(f.reason)
-		b.Cols[4].AppendInt(int64(eventtime.FromUnixMicro(rec.AppendTime)))
+		b.Cols[plan.RejectedPartition].AppendInt(int64(w.cfg.Partition.Partition))
+		b.Cols[plan.RejectedOffset].AppendInt(int64(rec.Offset))
+		b.Cols[plan.RejectedRow].AppendInt(int64(f.row))
+		b.Cols[plan.RejectedReason].AppendString(f.reason)
+		b.Cols[plan.RejectedDetail].AppendNull()
+		b.Cols[plan.RejectedAppendTime].AppendInt(int64(eventtime.FromUnixMicro(rec.AppendTime)))
 		for c, v := range r.Batch.Cols {
-			b.Cols[5+c].AppendFrom(v, f.row)
+			b.Cols[plan.RejectedLead+c].AppendFrom(v, f.row)
 		}
 		b.Rows++
 	}
 	if b != nil {
-		w.side = append(w.side, sideEntry{state.SideRejected, nil, rec.Offset, b})
+		w.setAside(sideEntry{state.SideRejected, nil, rec.Offset, b})
 	}
 }
 
@@ -79,7 +89,7 @@ func (w *Worker) setAsideOfView(v *view, rec *ingestlog.Record, in *types.Batch)
 			b.Cols[cols+3].AppendString("the window was final when the event came")
 			b.Rows++
 		}
-		w.side = append(w.side, sideEntry{state.SideLate, v, rec.Offset, b})
+		w.setAside(sideEntry{state.SideLate, v, rec.Offset, b})
 	}
 	if len(v.failed) > 0 {
 		b := types.NewBatch(plan.SideSchema(plan.SideErrors, w.cfg.Stream), len(v.failed))
@@ -92,7 +102,7 @@ func (w *Worker) setAsideOfView(v *view, rec *ingestlog.Record, in *types.Batch)
 			}
 			b.Rows++
 		}
-		w.side = append(w.side, sideEntry{state.SideErrors, v, rec.Offset, b})
+		w.setAside(sideEntry{state.SideErrors, v, rec.Offset, b})
 	}
 }
 
@@ -135,8 +145,8 @@ func (w *Worker) Side(ctx context.Context, req SideRequest, schema *types.Schema
 		return errors.Join(err, errIf(unknown, ErrUnknownView))
 	}
 	err = snapshot.Scan(keys.Side(req.Kind, 0), keys.SideEnd(req.Kind), func(_, value []byte) error {
-		b := types.NewBatch(schema, 0)
-		if err := recordbatch.Decode(value, b); err != nil {
+		b, err := decodeSide(req.Kind, schema, value)
+		if err != nil {
 			return err
 		}
 		return fn(b)
@@ -147,6 +157,25 @@ func (w *Worker) Side(ctx context.Context, req SideRequest, schema *types.Schema
 		}
 	}
 	return errors.Join(err, snapshot.Close())
+}
+
+// decodeSide decodes rows that were set aside. Rejects of before there was a detail
+// have none.
+func decodeSide(kind state.SideKind, schema *types.Schema, payload []byte) (*types.Batch, error) {
+	b := types.NewBatch(schema, 0)
+	if kind != state.SideRejected || recordbatch.Columns(payload) != len(b.Cols)-1 {
+		return b, recordbatch.Decode(payload, b)
+	}
+	detail := b.Cols[plan.RejectedDetail]
+	old := &types.Batch{Cols: slices.Delete(slices.Clone(b.Cols), plan.RejectedDetail, plan.RejectedDetail+1)}
+	if err := recordbatch.Decode(payload, old); err != nil {
+		return nil, err
+	}
+	for range old.Rows {
+		detail.AppendNull()
+	}
+	b.Rows = old.Rows
+	return b, nil
 }
 
 func errIf(cond bool, err error) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
@@ -269,7 +270,16 @@ func (w *Worker) DropView(ctx context.Context, rel id.Relation) error {
 	var err error
 	e := w.call(ctx, func() {
 		// One that is under way would write the view's state after it was deleted.
-		err = w.awaitCheckpoint()
+		if w.unwritten == nil {
+			err = w.awaitCheckpoint()
+		}
+		if c := w.writing; c != nil { // it was not written, and is without the view when it is
+			c.views = slices.DeleteFunc(c.views, func(v viewCheckpoint) bool { return v.rel == rel })
+			c.side = slices.DeleteFunc(c.side, func(e sideEntry) bool { return e.view != nil && e.view.rel.ID == rel })
+			if errors.Is(err, storage.ErrStalled) {
+				err = nil
+			}
+		}
 		kept := w.views[:0]
 		for _, v := range w.views {
 			if v.rel.ID != rel {
@@ -312,6 +322,12 @@ func (w *Worker) backfill(ctx context.Context) error {
 		if v.applied < v.join {
 			to = min(to, v.join)
 		}
+		if to == v.join {
+			// What this watermark closed the other one may open again.
+			if err := w.awaitCheckpoint(); err != nil {
+				return err
+			}
+		}
 		err := w.cfg.Log.Read(ctx, w.cfg.Partition, v.applied, to, func(rec *ingestlog.Record) error {
 			if err := w.backfillRecord(v, rec); err != nil {
 				return fmt.Errorf("view %s, offset %d: %w", v.rel.Name, rec.Offset, err)
@@ -324,10 +340,6 @@ func (w *Worker) backfill(ctx context.Context) error {
 			return err
 		}
 		if v.applied == v.join {
-			// What this watermark closed the other one may open again.
-			if err := w.awaitCheckpoint(); err != nil {
-				return err
-			}
 			if v.tracker, err = watermark.Decode(w.trackerConfig(), v.joinTracker); err != nil {
 				return err
 			}

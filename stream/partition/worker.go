@@ -44,7 +44,7 @@ type Config struct {
 
 	CheckpointEvery time.Duration // default 5 s
 	CheckpointRows  int64         // and after this many rows; default 1,000,000
-	MemoryBytes     int64         // groups beyond it are evicted at checkpoints; default 256 MiB
+	Memory          *Budget       // the node's; groups beyond a share are evicted at checkpoints; default 256 MiB
 	// Checkpoints has room for as many as are written beside their workers at a
 	// time, each of which holds a copy of what changed; default one.
 	Checkpoints chan struct{}
@@ -71,6 +71,7 @@ type Worker struct {
 	cancel func() // of the log's subscription
 
 	offline atomic.Bool
+	stalled atomic.Pointer[error] // unwritten, for others
 	status  statusBoard
 
 	// Owned by Run.
@@ -86,6 +87,7 @@ type Worker struct {
 	sinceRows int64             // rows applied since the last checkpoint
 	changed   bool              // anything applied since the last checkpoint
 	side      []sideEntry
+	sideBytes int64 // of side
 	waiters   []*waiter
 	clockUse  uint64
 	scratch   []byte
@@ -93,6 +95,8 @@ type Worker struct {
 	admitted  admitted
 
 	writing      *checkpoint // under way; nil if none
+	unwritten    error       // why the one under way is kept to be written again; nil if it is being written
+	waiting      bool        // nothing is applied before it is written
 	written      chan error  // its end
 	broken       error       // a checkpoint failed: there will be no other
 	checkpointed time.Time   // when the last one began
@@ -126,8 +130,8 @@ func Open(cfg Config) (*Worker, error) {
 	if cfg.CheckpointRows == 0 {
 		cfg.CheckpointRows = 1_000_000
 	}
-	if cfg.MemoryBytes == 0 {
-		cfg.MemoryBytes = 256 << 20
+	if cfg.Memory == nil {
+		cfg.Memory = NewBudget(256 << 20)
 	}
 	if cfg.Checkpoints == nil {
 		cfg.Checkpoints = make(chan struct{}, 1)
@@ -154,6 +158,7 @@ func Open(cfg Config) (*Worker, error) {
 		return nil, fmt.Errorf("restore partition %d of %s: %w", cfg.Partition.Partition, cfg.Stream.Name, err)
 	}
 	w.checkpointed = cfg.Now()
+	cfg.Memory.join()
 	_, w.cancel = cfg.Log.Subscribe(cfg.Partition, w.deliver)
 	w.publishStatus()
 	return w, nil
@@ -185,7 +190,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		var turn chan<- struct{} // to be taken only if there is something to apply
 		var idle <-chan *ingestlog.Record
 		switch {
-		case w.offline.Load():
+		case w.offline.Load() || w.waiting:
 		case w.pending():
 			turn = w.cfg.Turns
 		default:
@@ -200,19 +205,31 @@ func (w *Worker) Run(ctx context.Context) error {
 		case call := <-w.calls:
 			call()
 		case <-ticker.C:
-			err = w.checkpointByTime(ticker)
+			err = unlessStalled(w.checkpointByTime(ticker))
 		case err = <-w.written:
-			err = w.endCheckpoint(err)
+			err = unlessStalled(w.endCheckpoint(err))
 		case <-ctx.Done():
-			return w.writeCheckpoint()
+			return w.lastCheckpoint()
 		}
 		if err == nil {
 			err = w.checkpointIfDue()
+		}
+		if errors.Is(err, storage.ErrStalled) { // it cannot go on before the checkpoint is written
+			w.waiting, err = w.unwritten != nil, nil
 		}
 		if err != nil {
 			return fmt.Errorf("partition %d of %s: %w", w.cfg.Partition.Partition, w.cfg.Stream.Name, err)
 		}
 	}
+}
+
+// unlessStalled is err, unless it says that a checkpoint waits for space: Stalled tells
+// that, the worker goes on beside it, and the ticker tries again.
+func unlessStalled(err error) error {
+	if errors.Is(err, storage.ErrStalled) {
+		return nil
+	}
+	return err
 }
 
 // serveCalls runs the calls that came and those whose cut is applied: they come
@@ -246,8 +263,10 @@ func (w *Worker) firstCheckpoint() time.Duration {
 }
 
 func (w *Worker) stop() {
-	_ = w.awaitCheckpoint() // what ended the worker is what is told
-	w.cancel()
+	if w.unwritten == nil {
+		_ = w.awaitCheckpoint() // what ended the worker is what is told
+	}
+	w.Abandon()
 	close(w.done)
 	release(w.held)
 	for {
@@ -258,6 +277,12 @@ func (w *Worker) stop() {
 			return
 		}
 	}
+}
+
+// Abandon gives back what Open took, where Run is not called.
+func (w *Worker) Abandon() {
+	w.cancel()
+	w.cfg.Memory.leave()
 }
 
 // A turn ends after this many records or rows.

@@ -1,6 +1,7 @@
 package segmentlog
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -30,13 +31,24 @@ func (l *Log) run() {
 		l.queueMu.Unlock()
 
 		start := l.now()
-		err := l.commit(group)
-		if err != nil {
+		durable, err := l.commit(group)
+		var unprepared *noSegment
+		switch {
+		case errors.As(err, &unprepared): // nothing of the rest was written
+			err = fmt.Errorf("write log: %w", err)
+			l.stall(err)
+		case err != nil:
 			err = fmt.Errorf("write log: %w", err)
 			l.fail(err)
+		default:
+			l.stall(nil)
 		}
-		for _, req := range group {
-			req.finish(err)
+		for i, req := range group {
+			if i < durable {
+				req.finish(nil)
+			} else {
+				req.finish(err)
+			}
 		}
 		l.observe(l.now().Sub(start), len(group), bytes)
 
@@ -45,6 +57,34 @@ func (l *Log) run() {
 		l.queueCond.Broadcast()
 		l.queueMu.Unlock()
 	}
+}
+
+// noSegment says that there is no segment to go on in. What was acknowledged is
+// durable, what was not is not written, and the next append tries again.
+type noSegment struct{ cause error }
+
+func (e *noSegment) Error() string { return e.cause.Error() }
+func (e *noSegment) Unwrap() error { return e.cause }
+
+// Is makes it a storage.ErrStalled.
+func (e *noSegment) Is(target error) bool { return target == storage.ErrStalled }
+
+// stall notes why appends fail for the time being, nil if they do not.
+func (l *Log) stall(err error) {
+	l.queueMu.Lock()
+	changed := (l.stalled == nil) != (err == nil)
+	l.stalled = err
+	l.queueMu.Unlock()
+	if changed {
+		l.onStall(err)
+	}
+}
+
+// Stalled returns why appends fail for the time being, or nil.
+func (l *Log) Stalled() error {
+	l.queueMu.Lock()
+	defer l.queueMu.Unlock()
+	return l.stalled
 }
 
 // finish tells the appender. The attachments were retained for the delivery.
@@ -65,27 +105,29 @@ type placed struct {
 	at      int64 // of the first payload
 }
 
-func (l *Log) commit(group []*appendRequest) error {
+// commit makes a group durable. It returns how many of the requests are, from the
+// first on, also with an error.
+func (l *Log) commit(group []*appendRequest) (durable int, err error) {
 	l.lastTime = max(l.lastTime, l.now().UnixMicro())
 	heads := map[id.StreamPartition]id.Offset{}
 	frames := make([]placed, 0, len(group))
 	l.buffer = l.buffer[:0]
 	start := l.end
-	for _, req := range group {
+	for n, req := range group {
 		h := l.frameFor(req, heads)
 		size := frameSize(h)
 		if l.end+int64(size) > l.segmentBytes && l.end > headerBytes || len(l.buffer) > 0 && len(l.buffer)+size > maxWriteBytes {
 			if err := l.write(start); err != nil {
-				return err
+				return durable, err
 			}
 			if l.end+int64(size) > l.segmentBytes {
 				if err := l.sync(); err != nil { // the new segment's header vouches for this one's end
-					return err
+					return durable, err
 				}
 				l.publish(frames) // and its first frame for the heads
-				frames = frames[:0]
+				frames, durable = frames[:0], n
 				if err := l.roll(); err != nil {
-					return err
+					return durable, err
 				}
 			}
 			start = l.end
@@ -102,14 +144,14 @@ func (l *Log) commit(group []*appendRequest) error {
 		frames = append(frames, placed{req, h, l.active, at})
 	}
 	if err := l.write(start); err != nil {
-		return err
+		return durable, err
 	}
 	if err := l.sync(); err != nil {
-		return err
+		return durable, err
 	}
 	l.advance(l.end)
 	l.publish(frames)
-	return nil
+	return len(group), nil
 }
 
 // frameFor numbers the records of an append.
@@ -164,11 +206,16 @@ func (l *Log) roll() error {
 	l.rolls.Add(1)
 	l.goOn()
 	p, ok := <-l.ready
-	if !ok {
-		return storage.ErrClosed
+	if ok && p.err != nil {
+		p, ok = <-l.ready // that may have been long ago; this is an attempt of now
 	}
-	if p.err != nil {
-		return p.err
+	switch {
+	case !ok || errors.Is(p.err, storage.ErrClosed):
+		return storage.ErrClosed
+	case p.err != nil:
+		l.rolls.Add(-1)
+		l.used.Store(l.end)
+		return &noSegment{p.err}
 	}
 	h := segmentHeader{number: p.number, firstSeq: l.seq, fence: l.fence, prevEnd: uint64(l.end)}
 	s := newSegment(h, segmentName(p.number), p.file)

@@ -22,6 +22,9 @@ type Config struct {
 	Now            func() time.Time // default time.Now
 	// Observe, if set, is told of every group commit: how long it took and what it held.
 	Observe func(took time.Duration, appends, bytes int)
+	// OnStall, if set, is told when appends begin to fail for lack of a new segment,
+	// and with nil when they go on. It must not block.
+	OnStall func(err error)
 }
 
 // Log is the segment log of a node.
@@ -33,12 +36,14 @@ type Log struct {
 	fence        id.FencingToken
 	now          func() time.Time
 	observe      func(time.Duration, int, int)
+	onStall      func(error)
 
 	queueMu     sync.Mutex
 	queueCond   *sync.Cond // signalled when the queue or failed changes
 	queue       []*appendRequest
 	queuedBytes int
 	failed      error // sticky: why no append is taken any more
+	stalled     error // why the last appends failed, though the next may not
 
 	trimMu sync.Mutex // orders the removal of segments
 
@@ -78,7 +83,7 @@ type appendRequest struct {
 func Open(dir string, cfg Config) (*Log, error) {
 	l := &Log{
 		fs: cfg.FS, dir: dir, segmentBytes: cfg.SegmentBytes, maxQueued: cfg.MaxQueuedBytes,
-		fence: cfg.Fence, now: cfg.Now, observe: cfg.Observe,
+		fence: cfg.Fence, now: cfg.Now, observe: cfg.Observe, onStall: cfg.OnStall,
 		partitions: map[id.StreamPartition]*partitionIndex{},
 		segments:   map[uint64]*segment{},
 		ready:      make(chan prepared),
@@ -99,6 +104,9 @@ func Open(dir string, cfg Config) (*Log, error) {
 	}
 	if l.observe == nil {
 		l.observe = func(time.Duration, int, int) {}
+	}
+	if l.onStall == nil {
+		l.onStall = func(error) {}
 	}
 	l.queueCond = sync.NewCond(&l.queueMu)
 	if err := vfs.MkdirDurable(l.fs, dir); err != nil {

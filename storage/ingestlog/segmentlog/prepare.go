@@ -1,8 +1,8 @@
 package segmentlog
 
 import (
-	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/vfs"
@@ -18,6 +18,9 @@ type prepared struct {
 // prepareSegment creates the file of a segment and makes its name durable.
 func (l *Log) prepareSegment(number uint64, nth int64) prepared {
 	name := l.fs.PathJoin(l.dir, segmentName(number))
+	if err := l.checkSpace(); err != nil {
+		return prepared{number: number, err: fmt.Errorf("prepare segment %s: %w", name, err)}
+	}
 	f, err := l.fs.OpenReadWrite(name, vfs.CategoryLog)
 	if err != nil {
 		return prepared{number: number, err: fmt.Errorf("create segment: %w", err)}
@@ -28,12 +31,24 @@ func (l *Log) prepareSegment(number uint64, nth int64) prepared {
 	}
 	if err != nil {
 		_ = f.Close()
-		if errors.Is(err, storage.ErrClosed) {
-			_ = l.fs.Remove(name)
-		}
+		_ = l.fs.Remove(name) // so that it takes no space; the next attempt makes it again
 		return prepared{number: number, err: fmt.Errorf("prepare segment %s: %w", name, err)}
 	}
 	return prepared{number: number, file: f}
+}
+
+// Reserve is the space that a new segment leaves on the disk, for the key-value store:
+// it writes less, and does not come back from a full disk by itself.
+const Reserve = 64 << 20
+
+// checkSpace refuses to make a segment that would fill the disk. A file system that
+// cannot tell is not asked.
+func (l *Log) checkSpace() error {
+	usage, err := l.fs.GetDiskUsage(l.dir)
+	if known := err == nil; !known || usage.AvailBytes >= uint64(l.segmentBytes)+Reserve {
+		return nil
+	}
+	return fmt.Errorf("%d MiB are free, %d MiB are needed: %w", usage.AvailBytes>>20, (l.segmentBytes+Reserve)>>20, syscall.ENOSPC)
 }
 
 // syncFill is how much of a new segment is written between two syncs: a sync of
@@ -81,10 +96,12 @@ func (l *Log) goOn() {
 	}
 }
 
-// prepareLoop keeps one segment ahead of the committer.
+// prepareLoop keeps one segment ahead of the committer. An attempt that failed is
+// told to the committer when it asks; then the next one is made.
 func (l *Log) prepareLoop(first uint64) {
 	defer close(l.ready)
-	for number := first; ; number++ {
+	number := first
+	for {
 		p := l.prepareSegment(number, int64(number-first)+1)
 		select {
 		case l.ready <- p:
@@ -95,8 +112,8 @@ func (l *Log) prepareLoop(first uint64) {
 			}
 			return
 		}
-		if p.err != nil {
-			return
+		if p.err == nil {
+			number++
 		}
 	}
 }

@@ -1,0 +1,89 @@
+package server_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tallydb/tallydb/server/servertest"
+	"github.com/tallydb/tallydb/storage/vfs"
+)
+
+// TestTableAsIsWholeAfterACrash cuts the power at every write of CREATE TABLE AS:
+// afterwards the table has all rows, or there is none.
+func TestTableAsIsWholeAfterACrash(t *testing.T) {
+	const query = "SELECT g AS n, 'row ' || g AS t FROM generate_series(1, 3000) AS g"
+	fs := vfs.NewCrashable()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var armed atomic.Bool
+	var mu sync.Mutex
+	var left []vfs.Crashable
+	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if armed.Load() && len(left) < 40 {
+			left = append(left, fs.Crash(rng.IntN(2)*100, rng))
+		}
+	})})
+	c := s.Connect()
+	armed.Store(true)
+	servertest.Exec(t, c, "CREATE TABLE kept AS "+query)
+	armed.Store(false)
+	servertest.Expect(t, c, "SELECT count(*), sum(n) FROM kept", "3000|4501500")
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	left = append(left, fs.Crash(0, rng))
+	whole := 0
+	for i, fs := range left {
+		r := servertest.Start(t, servertest.Options{FS: fs})
+		c := r.Connect()
+		_, err := servertest.Query(c, "SELECT 1 FROM kept LIMIT 1")
+		switch servertest.Code(err) {
+		case "":
+			servertest.Expect(t, c, "SELECT count(*), sum(n) FROM kept", "3000|4501500")
+			whole++
+		case "42P01":
+			servertest.Exec(t, c, "CREATE TABLE kept AS "+query)
+			servertest.Expect(t, c, "SELECT count(*), sum(n) FROM kept", "3000|4501500")
+		default:
+			t.Fatalf("crash %d: %v", i, err)
+		}
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if whole == 0 || whole == len(left) {
+		t.Errorf("%d of %d crashes left the table: the test saw one side only", whole, len(left))
+	}
+}
+
+// TestTableAsInABlock: as all data definition it takes effect at once, with its
+// rows, and ROLLBACK says that it stays; also while the block writes to tables.
+func TestTableAsInABlock(t *testing.T) {
+	c := servertest.Start(t, servertest.Options{}).Connect()
+	servertest.Exec(t, c, "CREATE TABLE other (a int)", "BEGIN", "INSERT INTO other VALUES (1)",
+		"CREATE TABLE kept AS SELECT g AS n FROM generate_series(1, 10) AS g", "ROLLBACK")
+	servertest.Expect(t, c, "SELECT count(*) FROM kept", "10")
+	servertest.Expect(t, c, "SELECT count(*) FROM other", "0")
+	servertest.Exec(t, c, "INSERT INTO kept VALUES (11)")
+	servertest.Expect(t, c, "SELECT count(*), max(n) FROM kept", "11|11")
+}
+
+// TestTableAsThatFailsLeavesNothing: an error in the middle of its rows, or a name
+// that is taken, leaves no table.
+func TestTableAsThatFailsLeavesNothing(t *testing.T) {
+	c := servertest.Start(t, servertest.Options{}).Connect()
+	for sql, want := range map[string]string{
+		"CREATE TABLE kept AS SELECT 1 / (5000 - g) AS n FROM generate_series(1, 6000) AS g": "22012",
+		"CREATE TABLE kept AS SELECT repeat('x', 1000) AS t FROM generate_series(1, 400000)": "54000",
+	} {
+		if _, err := servertest.Query(c, sql); servertest.Code(err) != want {
+			t.Errorf("%s: %v, want %s", sql, err, want)
+		}
+		if _, err := servertest.Query(c, "SELECT 1 FROM kept"); servertest.Code(err) != "42P01" {
+			t.Errorf("%s: afterwards %v, want no table", sql, err)
+		}
+	}
+}
