@@ -113,7 +113,7 @@ func (w *Worker) awaitCheckpoint() error {
 	case w.writing == nil:
 		return nil
 	case w.unwritten != nil:
-		w.writing.hurry.Store(true)
+		w.writing.now = nil // it does not rest
 		w.cfg.Checkpoints <- struct{}{}
 		err := w.writing.write(w)
 		<-w.cfg.Checkpoints
