@@ -16,7 +16,7 @@ import (
 var weightShapes = map[string]func(r *rand.Rand, i, n int) float64{
 	"equal":             func(*rand.Rand, int, int) float64 { return 3 },
 	"log-normal":        func(r *rand.Rand, _, _ int) float64 { return math.Exp(2 * r.NormFloat64()) },
-	"few giants":        func(r *rand.Rand, i, _ int) float64 { return 1 + 1e6*float64(max(0, 5-i)) },
+	"few giants":        func(_ *rand.Rand, i, _ int) float64 { return 1 + 1e6*float64(max(0, 5-i)) },
 	"growing":           func(_ *rand.Rand, i, _ int) float64 { return float64(i + 1) },
 	"giants at the end": func(_ *rand.Rand, i, n int) float64 { return 1 + 1e4*float64(max(0, i-n+9)) },
 }

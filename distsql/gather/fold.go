@@ -233,7 +233,7 @@ func (m *merger) settle() {
 
 // windowsClosed reports whether no window that the scan reads can change.
 func (m *merger) windowsClosed() bool {
-	f, to := m.scan.Fold, m.folding.req.WindowTo
+	f, to := m.scan.Fold, m.req.WindowTo
 	return f.Window.Kind != plan.NoWindow && to != eventtime.Max && m.gate.watermark.Passed(to.Add(f.Window.Size).Add(m.lateness()))
 }
 

@@ -66,7 +66,7 @@ func (s projection) Merge(dst, src *projected) error {
 
 // covariance returns BᵀB, where B is the rows over sqrt(l).
 func (s projection) covariance(c *projected) [][]float64 {
-	out := c.matrix.covariance()
+	out := c.covariance()
 	for _, row := range out {
 		for j := range row {
 			row[j] /= float64(s.l)

@@ -154,9 +154,9 @@ func readCompressed(b []byte) (Sample, bool) {
 }
 
 // valid reports whether the hashes ascend, from 1 on and below theta.
-func (in Sample) valid() bool {
-	for i, h := range in.Hashes {
-		if h == 0 || h >= in.Theta || i > 0 && h == in.Hashes[i-1] {
+func (s Sample) valid() bool {
+	for i, h := range s.Hashes {
+		if h == 0 || h >= s.Theta || i > 0 && h == s.Hashes[i-1] {
 			return false
 		}
 	}

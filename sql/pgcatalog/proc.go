@@ -130,7 +130,7 @@ func libraryFunctions(l *expr.Library) []*function {
 		out = append(out, p)
 	}
 	for _, f := range l.SetFunctions() {
-		result := types.OID(types.Record)
+		result := types.Record
 		if len(f.Columns) == 1 {
 			result = f.Columns[0].Type.OID
 		}

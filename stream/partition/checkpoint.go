@@ -140,8 +140,10 @@ func (c *checkpoint) rest() {
 	if now := c.now(); now.After(c.rests) || now.Sub(c.worked) < pieceWork {
 		return
 	}
+	timer := time.NewTimer(pieceRest)
+	defer timer.Stop()
 	select {
-	case <-time.After(pieceRest):
+	case <-timer.C:
 		c.worked = c.now()
 	case <-c.hurry:
 		c.now = nil
