@@ -83,16 +83,40 @@ func TestLongExpressions(t *testing.T) {
 func TestHints(t *testing.T) {
 	conn := connect(t, startServer(t))
 	mustExec(t, conn, goodStream)
+	mustExec(t, conn, "CREATE CONTINUOUS VIEW sv AS SELECT k, approx_distinct(id) AS users FROM s GROUP BY k")
 	for sql, hint := range map[string]string{
 		"SELECT approx_distint(k) FROM s":               "approx_distinct", //nolint:misspell // what the hint is for
 		"SELECT kk FROM s":                              "s.k",
 		"SELECT * FROM t":                               "s",
 		"CREATE STREAM x (id int) WITH (partitons = 4)": "partitions",
+		"SELECT cuont(*) FROM s":                        "count",
+		"SELECT count(*) FROM TUMBEL(s, at, INTERVAL '1 minute') GROUP BY window_start": "TUMBLE",
+		"CREATE CONTINUOUS VIEW over AS SELECT users, count(*) FROM sv GROUP BY users":  "Create it over the stream",
 	} {
 		_, err := conn.Exec(limited(t), sql)
 		pg := wantCode(t, conn, code(err), sql)
 		if pg == nil || !strings.Contains(pg.Hint, hint) {
 			t.Errorf("%s: hint %q does not name %s", sql, pg.Hint, hint)
+		}
+	}
+}
+
+// TestViewsOfConstantsThatFail: a view that no query could read is not created.
+func TestViewsOfConstantsThatFail(t *testing.T) {
+	conn := connect(t, startServer(t))
+	mustExec(t, conn, goodStream)
+	for sql, want := range map[string]string{
+		"SELECT k, 1/0 AS x, count(*) FROM s GROUP BY k":                          "22012",
+		"SELECT k, ('a' || 'b')::int AS x, count(*) FROM s GROUP BY k":            "22P02",
+		"SELECT k, 7 AS x, count(*) FROM s GROUP BY k":                            "",
+		"SELECT k, CASE WHEN false THEN 1/0 END AS x, count(*) FROM s GROUP BY k": "",
+	} {
+		_, err := conn.Exec(limited(t), "CREATE CONTINUOUS VIEW c AS "+sql)
+		if got := code(err); got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+		if err == nil {
+			mustExec(t, conn, "DROP VIEW c")
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 	} else {
 		e, err := b.expr(c, x.Func)
 		if err != nil {
-			return nil, err
+			return nil, misspeltWindow(x.Func, err)
 		}
 		node = &plan.Project{Child: plan.OneRow(), Values: []expr.Expr{e}, Cols: []types.Column{{Name: name, Type: e.Type()}}}
 	}

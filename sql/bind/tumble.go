@@ -18,6 +18,17 @@ func isWindowFunc(f *ast.FuncCall) bool {
 	return false
 }
 
+// misspeltWindow explains err, which came of binding f as an ordinary function, if f
+// looks like TUMBLE: its first argument is no column then.
+func misspeltWindow(f *ast.FuncCall, err error) error {
+	name := f.Name.Name
+	if expr.HasFunction(name) || len(f.Args) < 3 || expr.NearestName(name, []string{"tumble"}) == "" {
+		return err
+	}
+	return sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", name).
+		WithHint("Perhaps you meant TUMBLE(stream, event-time column, window size).").At(f.Position())
+}
+
 // windowRef binds TUMBLE(stream, time, size [, offset]) in FROM: the stream with
 // the columns window_start and window_end.
 func (b *binder) windowRef(x *ast.FuncRef, ctx *context) (*scope, error) {

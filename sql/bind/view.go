@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"errors"
+
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -34,6 +36,9 @@ func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPl
 		return nil, err
 	}
 	if err := v.check(); err != nil {
+		return nil, err
+	}
+	if err := v.checkConstants(env.context()); err != nil {
 		return nil, err
 	}
 	if b.maxParam > 0 {
@@ -81,6 +86,9 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := b.checkViewSource(core); err != nil {
+		return nil, nil, err
+	}
 	b.forView = true
 	defer func() { b.forView = false }()
 	r, err := b.selectStmt(&ast.Select{Pos: body.Pos, Body: core}, &context{})
@@ -106,6 +114,39 @@ func (b *binder) viewPlan(body *ast.Select) (*ViewPlan, *result, error) {
 		v.Columns = append(v.Columns, types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull})
 	}
 	return v, r, nil
+}
+
+// checkViewSource refuses a view over a continuous view.
+func (b *binder) checkViewSource(core *ast.SelectCore) error {
+	for _, item := range core.From {
+		t, ok := item.(*ast.TableRef)
+		if !ok {
+			continue
+		}
+		if rel := b.relation(t.Name); rel != nil && rel.ContinuousView != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view reads one stream, and %q is a continuous view", rel.Name).
+				WithHint("Create it over the stream, or use CREATE VIEW for a query over %q that runs when it is read.", rel.Name).At(t.Position())
+		}
+	}
+	return nil
+}
+
+// checkConstants refuses a column that fails whatever the events are, such as 1/0,
+// rather than every query that reads it.
+func (v *ViewPlan) checkConstants(ec *expr.Context) error {
+	for _, e := range v.Output {
+		if len(plan.Columns(e)) > 0 || e.Volatility() != expr.Immutable {
+			continue
+		}
+		if _, err := expr.EvalConst(ec, e); err != nil {
+			var row *expr.RowError
+			if errors.As(err, &row) {
+				return row.Err
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // notFoldable says why a body is not a fold: by an aggregate whose value depends
