@@ -196,7 +196,7 @@ func (m *merger) finish() (*types.Batch, error) {
 	if m.gate.coverage.Degraded, err = m.degradedRows(); err != nil {
 		return nil, err
 	}
-	layout := m.scan.Fold.Layout()
+	layout := m.scan.Layout()
 	cols, err := a.dataColumns(&layout)
 	if err != nil {
 		return nil, err
@@ -249,7 +249,10 @@ func (m *merger) lateness() eventtime.Duration {
 // whether or not it admits groups of them: what failed has no key to admit it by,
 // and may be all that there was.
 func (m *merger) degradedRows() (int64, error) {
-	l := m.scan.Fold.Layout()
+	if len(m.degraded) == 0 {
+		return 0, nil
+	}
+	l := m.scan.Layout()
 	var starts []eventtime.Time
 	windows := &types.Batch{Cols: make([]*types.Vector, len(l.Schema.Columns))}
 	if l.WindowStart >= 0 {

@@ -185,6 +185,19 @@ var statusOf = map[envelope.Quality]string{
 	envelope.Partial: plan.StatusPartial, envelope.Degraded: plan.StatusDegraded, envelope.Stale: plan.StatusStale,
 }
 
+// qualityOf is the quality that a status tells of.
+func qualityOf(status []byte) envelope.Quality {
+	switch string(status) {
+	case plan.StatusPartial:
+		return envelope.Partial
+	case plan.StatusDegraded:
+		return envelope.Degraded
+	case plan.StatusStale:
+		return envelope.Stale
+	}
+	return envelope.Good
+}
+
 // label makes rows that no event stands behind, such as those an outer join
 // extended, as bad as the relation whose rows are missing from them, and notes what
 // the rows say in output columns that are the unmodified _status. A NULL status of
@@ -196,13 +209,8 @@ func (r *running) label(b *types.Batch) *types.Batch {
 			b = withColumn(b, c, whereNull(b.Cols[c], b.Rows, status))
 		}
 		for i := range b.Rows {
-			if b.Cols[c].IsNull(i) {
-				continue
-			}
-			for quality, s := range statusOf {
-				if s == string(b.Cols[c].Bytes(i)) {
-					r.said.Worst = max(r.said.Worst, quality)
-				}
+			if !b.Cols[c].IsNull(i) {
+				r.said.Worst = max(r.said.Worst, qualityOf(b.Cols[c].Bytes(i)))
 			}
 		}
 	}
