@@ -40,9 +40,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
 	}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) { return bind(f, args, consts) }})
-	d.Name, d.Signature, d.Parameters = "graph_union", "graph_union(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, f.Name, nil)})
-	fs.RegisterMerge(r, d.Name, f.Name)
+	fs.RegisterUnion(r, d, "graph_union")
 	registerScalars(r, fs)
 }
 

@@ -57,7 +57,7 @@ func registerDirections(r *agg.Registry, fs *value.Families, f *value.Family) {
 		kind := value.Kind{Family: f.Name, Params: [3]uint64{uint64(l)}}
 		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{rowType}, State: frequentSpec(l), Final: value.NewFinal(f, kind)}, nil
 	}})
-	registerUnion(r, fs, d, "fd_union")
+	fs.RegisterUnion(r, d, "fd_union")
 }
 
 func registerProjection(r *agg.Registry, fs *value.Families, f *value.Family) {
@@ -82,13 +82,7 @@ func registerProjection(r *agg.Registry, fs *value.Families, f *value.Family) {
 		kind := value.Kind{Family: f.Name, Type: id.String(), Params: [3]uint64{uint64(l)}}
 		return agg.Bound{Inputs: []int{1, 0}, ArgTypes: []types.Type{id, rowType}, State: projectionSpec(kind), Final: value.NewFinal(f, kind)}, nil
 	}})
-	registerUnion(r, fs, d, "projection_union")
-}
-
-func registerUnion(r *agg.Registry, fs *value.Families, d agg.Descriptor, name string) {
-	d.Name, d.Signature, d.Parameters = name, name+"(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(name, d.Family, nil)})
-	fs.RegisterMerge(r, name, d.Family)
+	fs.RegisterUnion(r, d, "projection_union")
 }
 
 // isRow reports whether a type can be made float8[].

@@ -51,10 +51,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(k+1) &^ 1}}
 		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
 	}})
-	d = descriptor("minhash_union", "minhash_union(s sketch) → sketch")
-	d.Parameters = nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, f.Name, nil)})
-	fs.RegisterMerge(r, d.Name, f.Name)
+	fs.RegisterUnion(r, d, "minhash_union")
 	registerScalars(r, fs)
 	registerPairs(r)
 }

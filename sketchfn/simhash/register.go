@@ -45,9 +45,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(n)}}
 		return agg.Bound{Inputs: []int{0, 1}, ArgTypes: []types.Type{t, types.Of(types.Int8)}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
 	}})
-	d.Name, d.Signature, d.Parameters = "simhash_union", "simhash_union(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, f.Name, nil)})
-	fs.RegisterMerge(r, d.Name, f.Name)
+	fs.RegisterUnion(r, d, "simhash_union")
 	registerCosine(r, fs)
 }
 

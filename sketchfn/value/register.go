@@ -41,6 +41,14 @@ func (fs *Families) Register(r *agg.Registry) {
 	}
 }
 
+// RegisterUnion registers the union of a family's sketches, an aggregate and a scalar
+// function of this name. d describes the aggregate that makes the sketches.
+func (fs *Families) RegisterUnion(r *agg.Registry, d agg.Descriptor, name string) {
+	d.Name, d.Signature, d.Parameters = name, name+"(s sketch) → sketch", nil
+	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(name, d.Family, nil)})
+	fs.RegisterMerge(r, name, d.Family)
+}
+
 // RegisterMerge registers a scalar function that merges two values of a family,
 // or of any if family is empty.
 func (fs *Families) RegisterMerge(r *agg.Registry, name, family string) {

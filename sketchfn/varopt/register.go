@@ -49,9 +49,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(k)}}
 		return agg.Bound{Inputs: []int{0, 1}, ArgTypes: []types.Type{t, types.Of(types.Float8)}, State: specOf(kind, t), Final: value.NewFinal(f, kind)}, nil
 	}})
-	d.Name, d.Signature, d.Parameters = "varopt_union", "varopt_union(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, f.Name, nil)})
-	fs.RegisterMerge(r, d.Name, f.Name)
+	fs.RegisterUnion(r, d, "varopt_union")
 	registerScalars(r, fs)
 }
 
