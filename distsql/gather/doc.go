@@ -6,7 +6,10 @@
 //
 // Invariants:
 //
-//  1. One statement, one cut: the durable heads, read before any fragment runs.
+//  1. One statement, one cut: the durable heads, read before any fragment runs, or
+//     what a partition had applied beyond its head when the statement's views were
+//     read, all at one moment. Only a scan that runs for each row of another input may
+//     move it on.
 //  2. A partial is merged only if its identity is the fold's and its coverage is
 //     expected and disjoint from what was merged (L-5); anything else is refused
 //     and counted.

@@ -6,8 +6,8 @@
 //
 // Goroutines: Worker.Run is the one owner of all state; everything else reaches
 // it as a call that it runs between two records. Run is started and ended by
-// its caller. It writes a checkpoint, of which it has copied what changed, on a
-// goroutine that ends with it. The log delivers on its own goroutine into a bounded queue; what
+// its caller. It writes a checkpoint, of which it has copied what may go on to change,
+// on a goroutine that ends with it. The log delivers on its own goroutine into a bounded queue; what
 // does not fit is read back from the log.
 //
 // Invariants:

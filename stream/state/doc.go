@@ -3,7 +3,8 @@
 // partition keeps in the key-value store (docs/format/state.md).
 //
 // It knows nothing of logs, watermarks or SQL. An Arena is used by one goroutine
-// at a time, the partition's; Groups and Changes are copies of it for others.
+// at a time, the partition's, until it is final: then others may read it. Groups are
+// copies for others, Finished their values; Changes are copies, or final arenas.
 //
 // Invariants:
 //
