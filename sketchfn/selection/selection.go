@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -10,8 +11,7 @@ import (
 // which the one with the i-th key is taken apart again (Neubert: The Flashsort1
 // algorithm, 1998), so that evenly distributed ones, as hashes are, need a few passes
 // and no comparison that a processor has to guess. Each time the range of the keys is
-// at most a 128th, so there are ten times at most; few keys are left to Hoare's Find
-// (1961, with the median of three).
+// at most a 128th, so there are ten times at most.
 func Nth(keys []uint64, i int) uint64 {
 	for len(keys) > 64 {
 		least, most := bounds(keys)
@@ -21,7 +21,35 @@ func Nth(keys []uint64, i int) uint64 {
 		from, to := bucketOf(keys, i, least, most)
 		keys, i = keys[from:to], i-from
 	}
+	if largest := len(keys) - 1 - i; largest < few {
+		return fromTop(keys, largest+1)
+	}
 	return find(keys, i)
+}
+
+// few is how many of the largest keys are rather kept in order than parted off. High
+// quantiles of small sets, which are what latencies are asked for, are among them.
+const few = 6
+
+// fromTop returns the n-th largest key, counted from 1, and moves the larger ones
+// behind it. A key among the largest so far is rare, so the processor guesses right.
+func fromTop(keys []uint64, n int) uint64 {
+	rest, top := keys[:len(keys)-n], keys[len(keys)-n:]
+	slices.Sort(top)
+	least := top[0]
+	for at, x := range rest {
+		if x <= least {
+			continue
+		}
+		rest[at] = least
+		i := 1
+		for ; i < len(top) && top[i] < x; i++ {
+			top[i-1] = top[i]
+		}
+		top[i-1] = x
+		least = top[0]
+	}
+	return least
 }
 
 func bounds(keys []uint64) (least, most uint64) {
@@ -69,35 +97,27 @@ func gather(keys []uint64, limit uint64) int {
 	return n
 }
 
-// find is Nth by comparisons.
+// find is Nth of few keys (Hoare: Algorithm 65, Find, 1961, with the median of three),
+// parted without a branch that depends on a comparison.
 func find(keys []uint64, i int) uint64 {
-	lo, hi := 0, len(keys)-1
-	for hi-lo > 12 {
-		pivot := median(keys[lo], keys[(lo+hi)/2], keys[hi])
-		a, b := lo, hi
-		for a <= b {
-			for keys[a] < pivot {
-				a++
-			}
-			for keys[b] > pivot {
-				b--
-			}
-			if a <= b {
-				keys[a], keys[b] = keys[b], keys[a]
-				a++
-				b--
-			}
+	for len(keys) > 12 {
+		pivot := median(keys[0], keys[len(keys)/2], keys[len(keys)-1])
+		less := gather(keys, pivot)
+		if i < less {
+			keys = keys[:less]
+			continue
 		}
-		switch {
-		case i <= b:
-			hi = b
-		case i >= a:
-			lo = a
-		default:
-			return keys[i]
+		keys, i = keys[less:], i-less
+		if pivot == math.MaxUint64 {
+			return pivot
 		}
+		equal := gather(keys, pivot+1)
+		if i < equal {
+			return pivot
+		}
+		keys, i = keys[equal:], i-equal
 	}
-	slices.Sort(keys[lo : hi+1])
+	slices.Sort(keys)
 	return keys[i]
 }
 

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -47,5 +48,24 @@ func TestNthOfMany(t *testing.T) {
 				t.Fatalf("%s: keys were lost", name)
 			}
 		}
+	}
+}
+
+func BenchmarkNth(b *testing.B) {
+	r := rand.New(rand.NewPCG(6, 6))
+	all := make([]uint64, 1<<16)
+	for i := range all {
+		all[i] = r.Uint64()
+	}
+	for _, q := range []int{50, 99} {
+		b.Run(fmt.Sprint("60 keys, ", q, "%"), func(b *testing.B) {
+			var keys [60]uint64
+			at := 0
+			for b.Loop() {
+				copy(keys[:], all[at:])
+				at = (at + 60) % (len(all) - 60)
+				Nth(keys[:], len(keys)*q/100)
+			}
+		})
 	}
 }

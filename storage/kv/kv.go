@@ -17,6 +17,7 @@ import (
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/background"
 	"github.com/tallydb/tallydb/storage/vfs"
 )
 
@@ -64,6 +65,10 @@ func Open(dir string, cfg Config) (*Store, error) {
 		FormatMajorVersion:     pebble.FormatColumnarBlocks,
 		Logger:                 logger{cfg.Logger},
 		FS:                     s.guard,
+		EventListener: &pebble.EventListener{ // each is called by a goroutine that ends with what begins
+			FlushBegin:      func(pebble.FlushInfo) { background.Lower() },
+			CompactionBegin: func(pebble.CompactionInfo) { background.Lower() },
+		},
 	}
 	opts.CompactionConcurrencyRange = func() (int, int) { return 1, 1 }
 	db, err := pebble.Open(dir, opts)

@@ -111,11 +111,13 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 		view: v, req: req, loaded: map[eventtime.Time]bool{}, whole: v.inMemory(req.WindowFrom, req.WindowTo),
 		answer: &FoldAnswer{
 			Identity: v.identity, Birth: v.birth, Applied: v.applied, Watermark: v.watermark(),
-			Degraded: maps.Clone(v.degraded), Groups: v.program.NewGroups(req.Needed),
+			Degraded: maps.Clone(v.degraded),
 		},
 	}
 	if req.Finish != nil {
 		f.answer.Finished = state.NewFinished(v.finals(req.Finish))
+	} else {
+		f.groups()
 	}
 	if f.whole {
 		if a := v.arenas[req.WindowFrom]; a != nil {
@@ -135,6 +137,14 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 	return f, nil
 }
 
+// groups returns where states are copied to.
+func (f *folding) groups() *state.Groups {
+	if f.answer.Groups == nil {
+		f.answer.Groups = f.view.program.NewGroups(f.req.Needed)
+	}
+	return f.answer.Groups
+}
+
 // finishGroups is how many groups of a window are finished on the worker's
 // goroutine. More are copied, which takes less of its time.
 const finishGroups = 4096
@@ -144,14 +154,14 @@ const finishGroups = 4096
 func (f *folding) add(a *state.Arena) error {
 	s := f.view.selector(f.req)
 	if f.req.Finish == nil || a.Groups() > finishGroups || f.view.closed(a.Window) {
-		return s.AddArena(f.answer.Groups, a)
+		return s.AddArena(f.groups(), a)
 	}
 	chosen, all, err := s.choose(a)
 	switch {
 	case err != nil:
 		return err
 	case !all:
-		return f.answer.Groups.AddChosen(a, chosen)
+		return f.groups().AddChosen(a, chosen)
 	}
 	f.answer.Finished.AddArena(a)
 	return f.finish(a.States, a.Groups())
@@ -174,10 +184,10 @@ func (f *folding) finish(states []agg.States, n int) error {
 
 // end finishes the groups that were copied.
 func (f *folding) end() (*FoldAnswer, error) {
-	if f.req.Finish == nil {
+	groups := f.answer.Groups
+	if f.req.Finish == nil || groups == nil {
 		return f.answer, nil
 	}
-	groups := f.answer.Groups
 	f.answer.Groups = nil
 	f.answer.Finished.AddGroups(groups)
 	return f.answer, f.finish(groups.States, groups.Len())
@@ -207,6 +217,6 @@ func (f *folding) addStored(snapshot *kv.Snapshot) error {
 		if err != nil || f.loaded[start] {
 			return err
 		}
-		return s.AddChunk(f.answer.Groups, start, chunk)
+		return s.AddChunk(f.groups(), start, chunk)
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/background"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/recordbatch"
 	"github.com/tallydb/tallydb/stream/dedup"
@@ -35,11 +36,6 @@ type checkpoint struct {
 	expired   []uint64
 	views     []viewCheckpoint
 	hint      int // bytes that the batch may take
-
-	now    func() time.Time // nil: it does not rest
-	rests  time.Time        // until then it rests between pieces
-	worked time.Time        // since its last rest
-	hurry  chan struct{}    // closed when somebody waits for it
 
 	stored   []dedupChunk // set by write
 	mu       sync.Mutex   // held while it is committed
@@ -77,9 +73,8 @@ func (w *Worker) beginCheckpoint() error {
 			return err
 		}
 	}
-	share := w.cfg.CheckpointEvery / time.Duration(max(len(w.cfg.Stream.Stream.Partitions()), 1))
-	c.now, c.worked, c.rests, c.hurry = w.cfg.Now, c.began, c.began.Add(share), make(chan struct{})
 	go func() {
+		background.Lower()
 		err := c.write(w)
 		<-w.cfg.Checkpoints
 		w.written <- err
@@ -113,41 +108,12 @@ func (w *Worker) awaitCheckpoint() error {
 	case w.writing == nil:
 		return nil
 	case w.unwritten != nil:
-		w.writing.now = nil // it does not rest
 		w.cfg.Checkpoints <- struct{}{}
 		err := w.writing.write(w)
 		<-w.cfg.Checkpoints
 		return w.endCheckpoint(err)
 	}
-	close(w.writing.hurry)
 	return w.endCheckpoint(<-w.written)
-}
-
-// A checkpoint that is written beside its worker works for about pieceWork and then
-// rests for pieceRest, so that it takes a part of a core for longer and not a core
-// for long: events and readers that came in together with it would feel that. Past
-// its share of the interval, or when somebody waits for it, it rests no more.
-const (
-	pieceWork = time.Millisecond
-	pieceRest = 3 * time.Millisecond
-)
-
-// rest is called between pieces.
-func (c *checkpoint) rest() {
-	if c.now == nil {
-		return
-	}
-	if now := c.now(); now.After(c.rests) || now.Sub(c.worked) < pieceWork {
-		return
-	}
-	timer := time.NewTimer(pieceRest)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		c.worked = c.now()
-	case <-c.hurry:
-		c.now = nil
-	}
 }
 
 // lastCheckpoint is the one before an ordinary end. The log has what a full disk
@@ -276,7 +242,6 @@ func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
 			return err
 		}
 		c.stored = append(c.stored, dedupChunk{number, int64(latest)})
-		c.rest()
 	}
 	for _, number := range c.expired {
 		if err := batch.Delete(w.keys.Dedup(number)); err != nil {
@@ -298,7 +263,6 @@ func (c *checkpoint) fill(w *Worker, batch *kv.Batch) error {
 	for _, v := range c.views {
 		var err error
 		scratch, err = v.changes.Encode(scratch, func(start eventtime.Time, n int, chunk []byte) error {
-			c.rest()
 			return batch.Set(v.keys.Chunk(start, n), chunk)
 		})
 		if err != nil {

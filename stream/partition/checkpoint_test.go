@@ -10,7 +10,7 @@ import (
 // and the worker ends, even if the failure was told to somebody else.
 func TestL2NoCheckpointAfterAFailedOne(t *testing.T) {
 	full := errors.New("the disk is full")
-	w := &Worker{cfg: Config{Checkpoints: make(chan struct{}, 1), CheckpointRows: 1}, changed: true, writing: &checkpoint{hurry: make(chan struct{})}, written: make(chan error, 1)}
+	w := &Worker{cfg: Config{Checkpoints: make(chan struct{}, 1), CheckpointRows: 1}, changed: true, writing: &checkpoint{}, written: make(chan error, 1)}
 	w.written <- full
 	if err := w.awaitCheckpoint(); !errors.Is(err, full) {
 		t.Fatalf("the wait for it ends with %v", err)
