@@ -150,9 +150,9 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err != nil {
 		return err
 	}
-	load := &copyLoad{s: s, rel: rel, columns: columns, where: where, batch: types.NewBatch(&types.Schema{Columns: in}, copyBatchRows)}
+	load := &copyLoad{s: s, rel: rel, columns: columns, where: where}
 	reader := copyfmt.NewReader(rel.Name, in, opts.Options, s.textOptions())
-	if err := load.begin(ctx, reader, opts); err != nil {
+	if err := load.begin(ctx, reader, in, opts); err != nil {
 		return err
 	}
 	if err := load.run(ctx, reader, source); err != nil {
@@ -191,10 +191,6 @@ func copyColumns(c *ast.Copy, rel *catalog.Relation) ([]int, error) {
 	return out, nil
 }
 
-// copyBatchRows is the room that a COPY begins with: enough for the short ones
-// that clients send often; longer ones grow it once.
-const copyBatchRows = 512
-
 // copyLoad moves parsed rows into a relation.
 type copyLoad struct {
 	s        *Session
@@ -206,8 +202,9 @@ type copyLoad struct {
 	rows     int64
 }
 
-func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, opts copyOptions) error {
+func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, in []types.Column, opts copyOptions) error {
 	if l.rel.Stream == nil {
+		l.batch = types.NewBatch(&types.Schema{Columns: in}, 0)
 		if opts.reject {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY into a table cannot set bad rows aside")
 		}
@@ -216,6 +213,11 @@ func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, opts copyO
 	var err error
 	if l.appender, err = l.s.appender(l.rel); err != nil {
 		return err
+	}
+	if l.everyColumn() {
+		l.batch = l.appender.Input()
+	} else {
+		l.batch = types.NewBatch(&types.Schema{Columns: in}, 0)
 	}
 	if opts.reject || l.rel.Stream.Options.RejectBadRows {
 		reader.OnBad = func(b copyfmt.BadRow) error {
@@ -300,7 +302,7 @@ func (l *copyLoad) filter(b *types.Batch) (*types.Batch, error) {
 // fill puts the data's columns where the relation has them; others have their
 // default or are NULL.
 func (l *copyLoad) fill(b *types.Batch) (*types.Batch, error) {
-	if len(l.columns) == len(l.rel.Columns) && isIdentity(l.columns) {
+	if l.everyColumn() {
 		return b, nil
 	}
 	out := &types.Batch{Cols: make([]*types.Vector, len(l.rel.Columns)), Rows: b.Rows}
@@ -341,13 +343,14 @@ func (s *Session) columnDefault(rel *catalog.Relation, column int) (types.Datum,
 	return values[0], nil
 }
 
-func isIdentity(columns []int) bool {
-	for i, n := range columns {
+// everyColumn reports whether the data has the relation's columns as they are.
+func (l *copyLoad) everyColumn() bool {
+	for i, n := range l.columns {
 		if i != n {
 			return false
 		}
 	}
-	return true
+	return len(l.columns) == len(l.rel.Columns)
 }
 
 // insert writes rows into a table.

@@ -73,7 +73,11 @@ type scratch struct {
 	sel     [][]int32
 	index   []int    // partition number → place in the open epoch
 	payload [][]byte // encoded records
+	input   *types.Batch
 }
+
+// keepInput is the largest input batch, in bytes, that is kept.
+const keepInput = 1 << 20
 
 // Drop makes appends fail from now on, and returns when none is under way.
 func (s *Stream) Drop() {
@@ -178,6 +182,16 @@ func (a *Appender) HoldUntilCommit(limit int) { a.limit = -limit }
 
 // Stream returns the stream that rows go to.
 func (a *Appender) Stream() *catalog.Relation { return a.stream.Relation }
+
+// Input returns an empty batch of the stream's columns to parse rows into, for Add. It
+// is the appender's, which lends it to one statement after the other.
+func (a *Appender) Input() *types.Batch {
+	if a.input == nil {
+		a.input = types.NewBatch(&types.Schema{Columns: a.stream.Relation.Columns}, 0)
+	}
+	a.input.Reset()
+	return a.input
+}
 
 // Rows returns how many rows it took, durable or collected.
 func (a *Appender) Rows() int64 {
@@ -371,6 +385,9 @@ func (a *Appender) Prefix(err error) error {
 // free gives the scratch memory back; the appender is at its end.
 func (a *Appender) free() {
 	if a.scratch != nil {
+		if a.input != nil && a.input.MemoryBytes() > keepInput {
+			a.input = nil
+		}
 		a.stream.scratch.put(a.scratch)
 		a.scratch = nil
 	}
