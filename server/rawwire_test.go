@@ -203,6 +203,45 @@ func TestBrokenSequences(t *testing.T) {
 	}
 }
 
+// TestMalformedMessages: a message whose length is right and whose body is not is an
+// error of the statement, as in PostgreSQL; the next message begins where it says.
+func TestMalformedMessages(t *testing.T) {
+	addr := startServer(t)
+	for name, m := range map[string][]byte{
+		"a query without its end":        message('Q', []byte("SELECT 1")),
+		"an empty query message":         message('Q', nil),
+		"a Parse without its end":        message('P', []byte("x\x00SELECT 1")),
+		"a Parse that lacks parameters":  message('P', []byte("x\x00SELECT 1\x00\x00\x02\x00")),
+		"a Bind that ends too early":     message('B', []byte("\x00\x00\x00\x00\x00\x07\x00\x00")),
+		"a Bind of a value that is long": message('B', []byte("\x00\x00\x00\x00\x00\x01\x7f\xff\xff\xff\x00\x00")),
+		"an Execute without a limit":     message('E', []byte("\x00")),
+		"a Describe of nothing":          message('D', nil),
+		"a Close of nothing":             message('C', nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRaw(t, addr)
+			r.query("BEGIN")
+			r.until('Z')
+			r.write(m)
+			if m[0] != 'Q' {
+				r.write(message('E', []byte("\x00\x00\x00\x00\x00"))) // is skipped
+				r.send('S', nil)
+			}
+			if got := strings.Join(r.until('Z'), ","); got != "08P01" {
+				t.Errorf("got %q", got)
+			}
+			r.query("SELECT 1") // the block has failed
+			if got := strings.Join(r.until('Z'), ","); got != "25P02" {
+				t.Errorf("afterwards %q", got)
+			}
+			r.query("ROLLBACK; SELECT 1")
+			if states := r.until('Z'); len(states) > 0 {
+				t.Error("in the end:", states)
+			}
+		})
+	}
+}
+
 // TestRandomBytes sends garbage in the middle of a session: the connection may
 // end, the server not.
 func TestRandomBytes(t *testing.T) {

@@ -57,13 +57,18 @@ func (c *conn) send(m pgproto3.BackendMessage) { c.wire.send(m) }
 
 func (c *conn) flush() error { return c.wire.flush() }
 
-// receive returns the next message. A body over the limit is 08P01.
+// receive returns the next message. A body over the limit is 08P01, and ends the
+// connection; so is one that makes no sense, which does not.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
 	m, err := c.wire.receive()
 	var tooLong errTooLong
 	if errors.As(err, &tooLong) {
 		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "message of %d bytes exceeds the limit of %d", tooLong.length, tooLong.limit).
 			WithHint("Send large data in several messages, as COPY does.")}
+	}
+	var malformed errMalformed
+	if errors.As(err, &malformed) {
+		return nil, err
 	}
 	if err != nil && !isGone(err) && !isTimeout(err) {
 		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "invalid message: %w", err)}
@@ -94,6 +99,9 @@ func (c *conn) serve(ctx context.Context) error {
 	if err != nil || startup == nil {
 		return err
 	}
+	if c.server.isDraining() {
+		return c.fatal(shuttingDown)
+	}
 	if n := c.server.open.Add(1); n > int64(c.server.cfg.MaxConnections) {
 		c.server.open.Add(-1)
 		return c.fatal(sqlerr.New(sqlerr.TooManyConnections, "sorry, too many clients already"))
@@ -102,7 +110,9 @@ func (c *conn) serve(ctx context.Context) error {
 	if err := c.authenticate(ctx, startup); err != nil {
 		return err
 	}
-	c.server.register(c)
+	if !c.server.register(c) {
+		return c.fatal(shuttingDown)
+	}
 	defer c.server.unregister(c)
 	startup.ProcessID, startup.Client = c.pid, c
 	c.session, err = c.server.cfg.Backend.Open(ctx, *startup)
@@ -255,6 +265,7 @@ func (c *conn) guarded(ctx context.Context, fn func(context.Context) error) (err
 var (
 	adminShutdown = sqlerr.New(sqlerr.AdminShutdown, "terminating connection due to administrator command")
 	errShutdown   = errClosing{adminShutdown}
+	shuttingDown  = sqlerr.New(sqlerr.CannotConnectNow, "the database system is shutting down")
 )
 
 // next flushes what was sent and waits for a message, while the client is told

@@ -22,6 +22,10 @@ func (c *conn) step(ctx context.Context) error {
 	} else {
 		msg, err = c.next()
 	}
+	var malformed errMalformed
+	if errors.As(err, &malformed) {
+		return c.malformed(ctx, malformed)
+	}
 	if err != nil {
 		return err
 	}
@@ -48,6 +52,18 @@ func (c *conn) step(ctx context.Context) error {
 		}
 		c.send(errorResponse(sqlerr.From(err)))
 		c.skip = true
+	}
+	return nil
+}
+
+// malformed answers a message that makes no sense as one that failed.
+func (c *conn) malformed(ctx context.Context, m errMalformed) error {
+	if !c.skip {
+		c.send(errorResponse(sqlerr.From(m)))
+		c.skip = true
+	}
+	if m.kind == 'Q' || m.kind == 'S' {
+		return c.sync(ctx)
 	}
 	return nil
 }

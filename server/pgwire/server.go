@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -38,8 +37,9 @@ type Server struct {
 	open    atomic.Int64
 	total   atomic.Int64
 
-	mu    sync.Mutex
-	conns map[uint32]*conn
+	mu       sync.Mutex
+	conns    map[uint32]*conn
+	draining bool // no connection is let in
 }
 
 // NewServer returns a server that serves nobody yet.
@@ -63,26 +63,24 @@ func (s *Server) Connections() (open, total int64) { return s.open.Load(), s.tot
 const cutAfter = time.Second
 
 // Serve accepts clients until ctx ends; then it lets each finish its statement,
-// tells it 57P01, and returns when all are gone or drain has passed.
+// tells it 57P01, and returns when all are gone or drain has passed. Who comes
+// meanwhile is told 57P03.
 func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration) error {
 	base, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	closing := context.AfterFunc(ctx, func() { _ = l.Close(); s.shutdown() })
-	defer closing()
-	var group sync.WaitGroup
+	end, ended := context.WithCancel(context.Background())
+	var served, refused sync.WaitGroup
+	accepting := make(chan error, 1)
+	go func() { accepting <- s.accept(base, end, l, &served, &refused) }()
 	var failure error
-	for {
-		nc, err := l.Accept()
-		if err != nil {
-			if ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
-				failure = err
-			}
-			break
-		}
-		group.Go(func() { s.serveConn(base, nc) })
+	select {
+	case failure = <-accepting:
+		accepting = nil
+	case <-ctx.Done():
 	}
+	s.shutdown()
 	finished := make(chan struct{})
-	go func() { group.Wait(); close(finished) }()
+	go func() { served.Wait(); close(finished) }()
 	select {
 	case <-finished:
 	case <-time.After(drain):
@@ -97,13 +95,58 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 			<-finished
 		}
 	}
+	_ = l.Close()
+	ended()
+	if accepting != nil {
+		<-accepting
+	}
+	refused.Wait()
 	return failure
 }
 
-// shutdown tells every connection to end after its statement.
+// accept takes connections until the listener is closed. Those that come while the
+// others drain are closed when end ends.
+func (s *Server) accept(base, end context.Context, l net.Listener, served, refused *sync.WaitGroup) error {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		if s.admit(served) {
+			go func() {
+				defer served.Done()
+				s.serveConn(base, nc)
+			}()
+			continue
+		}
+		refused.Go(func() {
+			defer context.AfterFunc(end, func() { _ = nc.Close() })()
+			s.serveConn(base, nc)
+		})
+	}
+}
+
+// admit counts a connection in, unless the server drains.
+func (s *Server) admit(served *sync.WaitGroup) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.draining {
+		served.Add(1)
+	}
+	return !s.draining
+}
+
+func (s *Server) isDraining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// shutdown tells every connection to end after its statement, and lets none in.
 func (s *Server) shutdown() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.draining = true
 	for _, c := range s.conns {
 		c.endWhenIdle()
 	}
@@ -147,8 +190,9 @@ const (
 	longSecret  = 32
 )
 
-// register gives a connection its number and its secret.
-func (s *Server) register(c *conn) {
+// register gives a connection its number and its secret. It reports false if the
+// server drains.
+func (s *Server) register(c *conn) bool {
 	c.secret = make([]byte, shortSecret)
 	if c.minor >= 2 {
 		c.secret = make([]byte, longSecret)
@@ -156,6 +200,9 @@ func (s *Server) register(c *conn) {
 	_, _ = rand.Read(c.secret) // never fails (crypto/rand)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
 	for { // numbers start again at the end; one of a long-lived connection stays its own
 		c.pid = s.nextPID.Add(1) & (1<<31 - 1)
 		if c.pid != 0 && s.conns[c.pid] == nil {
@@ -163,6 +210,7 @@ func (s *Server) register(c *conn) {
 		}
 	}
 	s.conns[c.pid] = c
+	return true
 }
 
 func (s *Server) unregister(c *conn) {

@@ -44,8 +44,9 @@ func (s *slow) Query(ctx context.Context, sql string, w *pgwire.Writer) error {
 	return ctx.Err()
 }
 
-// startSlow serves sessions that never end; stop ends the server without patience.
-func startSlow(t *testing.T) (s *slow, addr string, stop func()) {
+// startSlow serves sessions that never end; stop ends the server, which waits for
+// them as long as drain.
+func startSlow(t *testing.T, drain time.Duration) (s *slow, addr string, stop func()) {
 	t.Helper()
 	s = &slow{started: make(chan struct{}, 1)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +55,7 @@ func startSlow(t *testing.T) (s *slow, addr string, stop func()) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- pgwire.NewServer(pgwire.Config{Backend: s}).Serve(ctx, l, time.Millisecond) }()
+	go func() { ended <- pgwire.NewServer(pgwire.Config{Backend: s}).Serve(ctx, l, drain) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -69,7 +70,7 @@ func startSlow(t *testing.T) (s *slow, addr string, stop func()) {
 func TestShutdownCancelsStatements(t *testing.T) {
 	for _, sql := range []string{"SELECT", "COPY"} {
 		t.Run(sql, func(t *testing.T) {
-			s, addr, stop := startSlow(t)
+			s, addr, stop := startSlow(t, time.Millisecond)
 			c, err := pgx.Connect(t.Context(), "postgres://tally@"+addr+"/tally?sslmode=disable")
 			if err != nil {
 				t.Fatal(err)
@@ -101,5 +102,37 @@ func TestShutdownCancelsStatements(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestShutdownTellsWhoComes: while a statement is let finish, a new client is told
+// 57P03, as PostgreSQL tells it, and not that nobody listens.
+func TestShutdownTellsWhoComes(t *testing.T) {
+	s, addr, stop := startSlow(t, time.Hour)
+	connect := func() (*pgx.Conn, error) {
+		return pgx.Connect(t.Context(), "postgres://tally@"+addr+"/tally?sslmode=disable")
+	}
+	c, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.PgConn().Frontend().Send(&pgproto3.Query{String: "SELECT"})
+	if err := c.PgConn().Frontend().Flush(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.started
+	stop()
+	var late *pgx.Conn
+	for err = nil; err == nil; { // until the server has noticed
+		if late, err = connect(); err == nil {
+			err = late.Close(t.Context())
+		}
+	}
+	var pe *pgconn.PgError
+	if !errors.As(err, &pe) || pe.Code != "57P03" || pe.Severity != "FATAL" {
+		t.Errorf("a client that comes while the server drains: %v", err)
+	}
+	if err := c.PgConn().CancelRequest(t.Context()); err != nil {
+		t.Error("a statement cannot be cancelled meanwhile:", err)
 	}
 }

@@ -77,7 +77,8 @@ type Session interface {
 	// CloseStatement and ClosePortal forget; unknown names are no error.
 	CloseStatement(name string)
 	ClosePortal(name string)
-	// Sync ends the implicit transaction of an extended-protocol sequence.
+	// Sync ends the implicit transaction of an extended-protocol sequence, of which a
+	// message failed or not.
 	Sync(ctx context.Context, failed bool) error
 	// TransactionStatus is 'I', 'T' or 'E'.
 	TransactionStatus() byte

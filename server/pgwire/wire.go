@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // Sizes of a connection's buffers. An idle connection holds the small one only.
@@ -139,6 +141,17 @@ func (e errTooLong) Error() string {
 	return fmt.Sprintf("message of %d bytes exceeds the limit of %d", e.length, e.limit)
 }
 
+// errMalformed is a message whose body is not what its kind has. The next message
+// begins where its length says.
+type errMalformed struct {
+	kind byte
+	err  *sqlerr.Error
+}
+
+func (e errMalformed) Error() string { return e.err.Error() }
+
+func (e errMalformed) Unwrap() error { return e.err }
+
 // next returns a message's kind and body, which is valid until the next call.
 func (w *wire) next(limit int) (byte, []byte, error) {
 	if w.need < 0 {
@@ -226,7 +239,7 @@ func (w *wire) receive() (pgproto3.FrontendMessage, error) {
 		return nil, fmt.Errorf("unknown message type: %q", kind)
 	}
 	if err := m.Decode(body); err != nil {
-		return nil, err
+		return nil, errMalformed{kind, sqlerr.New(sqlerr.ProtocolViolation, "invalid message format: %w", err)}
 	}
 	return m, nil
 }

@@ -89,7 +89,10 @@ func (s *Session) TransactionStatus() byte {
 }
 
 // Sync implements pgwire.Session.
-func (s *Session) Sync(context.Context, bool) error {
+func (s *Session) Sync(_ context.Context, failed bool) error {
+	if failed { // also by a message that the session was not shown
+		s.txn.fail()
+	}
 	if !s.txn.open() {
 		s.closePortals()
 	}
