@@ -20,7 +20,8 @@ func TestL6OneStatementOneCut(t *testing.T) {
 	servertest.Exec(t, c,
 		"CREATE STREAM cu (k int, at timestamptz, WATERMARK FOR at AS at - INTERVAL '10 days') WITH (partitions = 3, partition_key = 'k')",
 		"CREATE CONTINUOUS VIEW ca AS SELECT count(*) n FROM cu",
-		"CREATE CONTINUOUS VIEW cb AS SELECT k, window_start, count(*) n FROM TUMBLE(cu, at, INTERVAL '1 minute') GROUP BY k, window_start, window_end")
+		"CREATE CONTINUOUS VIEW cb AS SELECT k, window_start, count(*) n FROM TUMBLE(cu, at, INTERVAL '1 minute') GROUP BY k, window_start, window_end",
+		"INSERT INTO cu VALUES (0, '2026-01-01 00:00:00Z')") // a sum of nothing is NULL
 	var stop atomic.Bool
 	done := make(chan error, 3)
 	for w := range cap(done) {

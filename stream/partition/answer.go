@@ -3,7 +3,6 @@ package partition
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -111,7 +110,7 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 		view: v, req: req, loaded: map[eventtime.Time]bool{}, whole: v.inMemory(req.WindowFrom, req.WindowTo),
 		answer: &FoldAnswer{
 			Identity: v.identity, Birth: v.birth, Applied: v.applied, Watermark: v.watermark(),
-			Degraded: maps.Clone(v.degraded),
+			Degraded: v.degradedWithin(req.WindowFrom, req.WindowTo),
 		},
 	}
 	if req.Finish != nil {
@@ -135,6 +134,21 @@ func (w *Worker) fold(req FoldRequest) (*folding, error) {
 		}
 	}
 	return f, nil
+}
+
+// degradedWithin returns how many rows failed in the windows that start then.
+func (v *view) degradedWithin(from, to eventtime.Time) map[eventtime.Time]int64 {
+	var out map[eventtime.Time]int64
+	for start, n := range v.degraded {
+		if start < from || start > to {
+			continue
+		}
+		if out == nil {
+			out = map[eventtime.Time]int64{}
+		}
+		out[start] = n
+	}
+	return out
 }
 
 // groups returns where states are copied to.
