@@ -35,7 +35,7 @@ run() {
 run query
 run query --pace 25
 run ingest --rows 10000000 --sketches=false
-run ingest --rows 3000000 --copy-rows 1000 --connections 2
+run ingest --rows 3000000 --copy-rows 1000 --connections 3
 run ingest --rows 3000000 --ids uuid --nulls 10 --escapes 1 --views 3
 run restart
 start_postgres # last, because what it writes later would be in the way of others

@@ -134,11 +134,10 @@ func (s *shard) rebuild(now eventtime.Watermark, live *[]entry) {
 	for 2*(len(kept)+1) > size {
 		size *= 2
 	}
-	if size == len(s.slots) {
-		clear(s.slots)
-	} else {
+	if size != len(s.slots) {
 		s.slots = make([]entry, size)
 	}
+	clear(s.slots) // new memory too: a page that is read before it is written faults twice
 	s.used = len(kept)
 	mask := uint64(size - 1)
 	for i := range kept {
