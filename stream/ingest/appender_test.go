@@ -264,6 +264,37 @@ func TestEveryRowIsAcceptedOrFiled(t *testing.T) {
 
 // TestDroppedStreamTakesNothing: an append to a stream that was dropped is an error,
 // and nothing is left in the log.
+// TestInputIsLent: the batch that rows are parsed into comes back empty, whatever the
+// appender before left in it, with its memory unless that was much.
+func TestInputIsLent(t *testing.T) {
+	s, _ := newStream()
+	fill := func(b *types.Batch, rows int) {
+		for i := range rows {
+			b.Cols[0].AppendInt(int64(i))
+			b.Cols[1].AppendString("some name")
+		}
+		b.Cols[0].AppendInt(0) // half a row, as a bad one leaves it
+		b.Rows += rows
+	}
+	a := s.NewAppender()
+	first := a.Input()
+	fill(first, 1000)
+	if again := a.Input(); again != first || again.Rows != 0 || again.Cols[0].Len() != 0 {
+		t.Errorf("the next statement of a block is lent %d rows", again.Rows)
+	}
+	fill(first, 10)
+	a.Rollback()
+	a = s.NewAppender()
+	if b := a.Input(); b != first || b.Rows != 0 || b.Cols[0].Len() != 0 || b.Cols[1].Len() != 0 {
+		t.Errorf("the next appender is lent %d rows", b.Rows)
+	}
+	fill(first, 1<<17)
+	a.Rollback()
+	if s.NewAppender().Input() == first {
+		t.Errorf("%d bytes are kept", first.MemoryBytes())
+	}
+}
+
 func TestDroppedStreamTakesNothing(t *testing.T) {
 	s, log := newStream()
 	a := s.NewAppender()
