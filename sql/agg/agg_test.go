@@ -2,7 +2,9 @@ package agg_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -307,6 +309,66 @@ func TestSumOfIntegersOverflows(t *testing.T) {
 	err := b.Final.Finalise(s, 1, 0.95, types.NewVector(types.Of(types.Int8), 1), nil)
 	if sqlerr.CodeOf(err) != sqlerr.NumericValueOutOfRange {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// different returns a column of n values, no two of them equal.
+func different(typ types.Type, n int) *types.Vector {
+	v := types.NewVector(typ, n)
+	for i := range n {
+		switch typ.OID {
+		case types.Bool:
+			v.AppendInt(int64(i & 1))
+		case types.Int2, types.Int4, types.Int8:
+			v.AppendInt(int64(i & 0x7fff))
+		case types.Float8:
+			v.AppendFloat(float64(i))
+		case types.Numeric:
+			v.AppendBytes(types.DecimalFromInt(int64(i)).Append(nil))
+		case types.Interval:
+			v.AppendBytes(types.Span{Micros: int64(i)}.Append(nil))
+		default:
+			v.AppendString(fmt.Sprintf("value %d", i))
+		}
+	}
+	return v
+}
+
+// TestL11StatesChargeWhatTheyHold: what states say they hold, by which statements and
+// views are bounded, is what the runtime gave them, for many groups and for large ones.
+func TestL11StatesChargeWhatTheyHold(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	const rows = 200_000
+	for _, c := range calls {
+		bound := c.bind(t)
+		cols := make([]*types.Vector, len(c.args))
+		for i, o := range c.args {
+			cols[i] = different(types.Of(o), rows)
+		}
+		for _, groups := range []int{1, rows / 20} {
+			sel, of := make([]int32, rows), make([]uint32, rows)
+			for i := range sel {
+				sel[i], of[i] = int32(i), uint32(i%groups)
+			}
+			before := heap()
+			s := bound.State.New(agg.Config{})
+			s.Grow(groups)
+			for from := 0; from < rows; from += 1000 {
+				if err := s.Update(of[from:from+1000], sel[from:from+1000], cols); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, charged := heap()-before, s.MemoryBytes()
+			if held > 64<<10 && charged < held*8/10 {
+				t.Errorf("%s(%v), %d groups: %d KiB are charged of %d", c.name, c.args, groups, charged>>10, held>>10)
+			}
+			runtime.KeepAlive(s)
+		}
 	}
 }
 

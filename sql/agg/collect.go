@@ -2,6 +2,7 @@ package agg
 
 import (
 	"encoding/binary"
+	"unsafe"
 
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -76,12 +77,14 @@ func stringAggFinal(t types.Type) Finaliser {
 func arrayAggFinal(elem types.Type) Finaliser {
 	return exactly("array_agg", types.Of(elem.OID.ArrayOf()), func(states States, n int, out *types.Vector) error {
 		s := states.(*collectStates)
+		var buf []byte
 		for g := range n {
 			if lenOf(s.groups[g]) == 0 {
 				out.AppendNull()
-			} else {
-				out.AppendDatum(arrayOf(elem, s.groups[g][0]))
+				continue
 			}
+			buf = types.AppendArrayOf(buf[:0], s.groups[g][0])
+			out.AppendBytes(buf)
 		}
 		return nil
 	})
@@ -102,13 +105,18 @@ type collectStates struct {
 	bytes  int64
 }
 
+// vectorBytes is a vector's own size, and its place in a group's list.
+const vectorBytes = int64(unsafe.Sizeof(types.Vector{})) + 8
+
 // Grow implements States.
 func (s *collectStates) Grow(n int) { s.groups = growTo(s.groups, n) }
 
 func (s *collectStates) columns(g uint32) []*types.Vector {
 	if s.groups[g] == nil {
 		for _, t := range s.types {
-			s.groups[g] = append(s.groups[g], types.NewVector(t, 4))
+			v := types.NewVector(t, 4)
+			s.groups[g] = append(s.groups[g], v)
+			s.bytes += int64(v.MemoryBytes()) + vectorBytes
 		}
 	}
 	return s.groups[g]
@@ -118,9 +126,9 @@ func (s *collectStates) columns(g uint32) []*types.Vector {
 func (s *collectStates) Update(groups []uint32, rows []int32, inputs []*types.Vector) error {
 	for i, g := range groups {
 		for c, to := range s.columns(g) {
-			before := len(to.Data)
+			before := to.MemoryBytes()
 			to.AppendFrom(inputs[c], int(rows[i]))
-			s.bytes += int64(len(to.Data)-before) + 8
+			s.bytes += int64(to.MemoryBytes() - before)
 		}
 	}
 	return nil
@@ -130,8 +138,7 @@ func (s *collectStates) Update(groups []uint32, rows []int32, inputs []*types.Ve
 func (s *collectStates) MergeFrom(dst uint32, other States, src uint32) error {
 	o := other.(*collectStates)
 	for c, from := range o.groups[src] {
-		s.columns(dst)[c].AppendAll(from)
-		s.bytes += int64(len(from.Data) + 8*from.Len())
+		s.appendAll(s.columns(dst)[c], from)
 	}
 	return nil
 }
@@ -205,19 +212,16 @@ func (s *collectStates) Merge(group uint32, state []byte) error {
 		return err
 	}
 	for c, to := range s.columns(group) {
-		to.AppendAll(cols[c])
-		s.bytes += int64(len(cols[c].Data) + 8*cols[c].Len())
+		s.appendAll(to, cols[c])
 	}
 	return nil
 }
 
+func (s *collectStates) appendAll(to, from *types.Vector) {
+	before := to.MemoryBytes()
+	to.AppendAll(from)
+	s.bytes += int64(to.MemoryBytes() - before)
+}
+
 // MemoryBytes implements States.
 func (s *collectStates) MemoryBytes() int64 { return s.bytes + int64(cap(s.groups))*24 }
-
-func arrayOf(elem types.Type, items *types.Vector) types.Datum {
-	list := make([]types.Datum, items.Len())
-	for i := range list {
-		list[i] = items.Datum(i)
-	}
-	return types.NewArray(elem, list).Datum()
-}

@@ -120,17 +120,33 @@ func (a Array) Append(dst []byte) []byte {
 		dst = binary.AppendVarint(dst, int64(a.Lower[i]))
 	}
 	for _, d := range a.Items {
-		switch {
-		case d.Null:
-			dst = append(dst, 0)
-		case a.Elem.Kind() == KindInt:
-			dst = binary.BigEndian.AppendUint64(append(dst, 1), uint64(d.Int))
-		case a.Elem.Kind() == KindFloat:
-			dst = binary.BigEndian.AppendUint64(append(dst, 1), math.Float64bits(d.Float))
-		default:
-			dst = binary.AppendUvarint(dst, uint64(len(d.Bytes))+1)
-			dst = append(dst, d.Bytes...)
-		}
+		dst = appendElement(dst, a.Elem.Kind(), d)
+	}
+	return dst
+}
+
+func appendElement(dst []byte, kind Kind, d Datum) []byte {
+	switch {
+	case d.Null:
+		return append(dst, 0)
+	case kind == KindInt:
+		return binary.BigEndian.AppendUint64(append(dst, 1), uint64(d.Int))
+	case kind == KindFloat:
+		return binary.BigEndian.AppendUint64(append(dst, 1), math.Float64bits(d.Float))
+	}
+	return append(binary.AppendUvarint(dst, uint64(len(d.Bytes))+1), d.Bytes...)
+}
+
+// AppendArrayOf appends the stored form of the array of a vector's values.
+func AppendArrayOf(dst []byte, items *Vector) []byte {
+	n := items.Len()
+	if n == 0 {
+		return append(dst, 0)
+	}
+	dst = binary.AppendVarint(binary.AppendUvarint(append(dst, 1), uint64(n)), 1)
+	kind := items.Type.Kind()
+	for i := range n {
+		dst = appendElement(dst, kind, items.Datum(i))
 	}
 	return dst
 }
