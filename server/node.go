@@ -30,6 +30,7 @@ import (
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/vfs"
 	"github.com/tallydb/tallydb/stream"
+	"github.com/tallydb/tallydb/stream/image"
 	"github.com/tallydb/tallydb/stream/partition"
 )
 
@@ -42,7 +43,7 @@ type Config struct {
 
 	CheckpointEvery time.Duration // optional, see stream.Config
 	CheckpointRows  int64
-	MemoryBytes     int64 // of groups in memory; default 1 GiB
+	MemoryBytes     int64 // of groups and, up to a quarter, of columns of logs in memory; default 1 GiB
 	StatementMemory int64 // of one statement; default 256 MiB
 	SegmentBytes    int64 // of the log; default 64 MiB
 	TickEvery       time.Duration
@@ -79,6 +80,7 @@ type Node struct {
 
 	checkpoints, turns chan struct{} // see partition.Config
 	memory             *partition.Budget
+	images             *image.Cache
 
 	mu      sync.Mutex
 	tenants map[string]*session.Tenant
@@ -107,7 +109,7 @@ func Open(cfg Config) (*Node, error) {
 	}
 	n := &Node{
 		cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics(),
-		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime), memory: partition.NewBudget(cfg.MemoryBytes),
+		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime), memory: partition.NewBudget(cfg.MemoryBytes - cfg.MemoryBytes/4), images: image.NewCache(cfg.MemoryBytes / 4),
 	}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -212,7 +214,7 @@ func (n *Node) openTenant(d store.Database) error {
 	m, err := stream.Open(stream.Config{
 		Tenant: d.Tenant, Log: n.log, Store: n.store, Logger: n.cfg.Logger, Now: n.cfg.Now,
 		Compile:         func(v *catalog.Relation) (partition.Compiled, error) { return n.engine.Compile(d, v) },
-		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, Memory: n.memory, TickEvery: n.cfg.TickEvery,
+		CheckpointEvery: n.cfg.CheckpointEvery, CheckpointRows: n.cfg.CheckpointRows, Memory: n.memory, Images: n.images, TickEvery: n.cfg.TickEvery,
 		ScribbleRows: n.cfg.ScribbleRows, Checkpoints: n.checkpoints, Turns: n.turns,
 	}, n.catalog.Snapshot(d.Tenant))
 	if err != nil {

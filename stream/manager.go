@@ -17,6 +17,7 @@ import (
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/eventtime"
+	"github.com/tallydb/tallydb/stream/image"
 	"github.com/tallydb/tallydb/stream/ingest"
 	"github.com/tallydb/tallydb/stream/partition"
 	"github.com/tallydb/tallydb/stream/rows"
@@ -35,6 +36,7 @@ type Config struct {
 	CheckpointEvery time.Duration // optional, see partition.Config
 	CheckpointRows  int64
 	Memory          *partition.Budget // of all partitions of the node together; default 1 GiB
+	Images          *image.Cache      // of all streams of the node together; default 256 MiB
 	TickEvery       time.Duration     // default 250 ms
 	MaxLagRows      int64             // backpressure: a partition further behind holds appends; default 65,536
 	ScribbleRows    bool              // for tests, see rows.Pool
@@ -64,6 +66,7 @@ type liveStream struct {
 	relation *catalog.Relation
 	ingest   *ingest.Stream
 	pool     *rows.Pool
+	image    *image.Stream
 	workers  []*partition.Worker // by index of the open epoch's partitions
 	stop     context.CancelFunc
 	done     sync.WaitGroup
@@ -79,6 +82,9 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 	}
 	if cfg.Memory == nil {
 		cfg.Memory = partition.NewBudget(1 << 30)
+	}
+	if cfg.Images == nil {
+		cfg.Images = image.NewCache(256 << 20)
 	}
 	if cfg.TickEvery == 0 {
 		cfg.TickEvery = 250 * time.Millisecond
@@ -113,7 +119,7 @@ func Open(cfg Config, snapshot *catalog.Snapshot) (*Manager, error) {
 
 // open restores a stream and starts its workers.
 func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
-	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema())}
+	s := &liveStream{relation: r, pool: rows.NewPool(r.RowSchema()), image: m.cfg.Images.NewStream(r.RowSchema())}
 	s.pool.Scribble = m.cfg.ScribbleRows
 	s.ingest = &ingest.Stream{Tenant: m.cfg.Tenant, Relation: r, Log: m.cfg.Log, Pool: s.pool, Admit: s.admit(m.cfg.Log, m.cfg.MaxLagRows)}
 	compiled := make([]partition.Compiled, len(views))
@@ -126,7 +132,7 @@ func (m *Manager) open(r *catalog.Relation, views []*catalog.Relation) error {
 	for _, p := range r.Stream.Partitions() {
 		w, err := partition.Open(partition.Config{
 			Partition: id.StreamPartition{Tenant: m.cfg.Tenant, Stream: r.ID, Partition: p}, Stream: r,
-			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Logger: m.cfg.Logger, Now: m.cfg.Now,
+			Log: m.cfg.Log, Store: m.cfg.Store, Pool: s.pool, Image: s.image.NewPartition(), Logger: m.cfg.Logger, Now: m.cfg.Now,
 			CheckpointEvery: m.cfg.CheckpointEvery, CheckpointRows: m.cfg.CheckpointRows,
 			Memory: m.cfg.Memory, Checkpoints: m.cfg.Checkpoints, Turns: m.cfg.Turns,
 		})
@@ -159,6 +165,7 @@ func (s *liveStream) abandon() {
 	for _, w := range s.workers {
 		w.Abandon()
 	}
+	s.image.Close()
 }
 
 // admit returns the backpressure of a stream: appends wait while a partition that
@@ -232,6 +239,7 @@ func (m *Manager) DropStream(rel id.Relation) error {
 	s.ingest.Drop()
 	s.stop()
 	s.done.Wait()
+	s.image.Close()
 	for _, sp := range s.partitions(m.cfg.Tenant) {
 		if err := m.cfg.Log.Trim(sp, m.cfg.Log.Head(sp)); err != nil {
 			return err

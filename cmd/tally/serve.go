@@ -58,7 +58,7 @@ func serveCommand() *cobra.Command {
 	f.StringVar(&addresses.PG, "pg-addr", "127.0.0.1:7432", "address for PostgreSQL clients")
 	f.StringVar(&addresses.HTTP, "http-addr", "127.0.0.1:7480", "address for HTTP: /metrics, /healthz, /readyz; empty for none")
 	f.StringVar(&level, "log-level", "info", "least severe log message: debug, info, warn, error")
-	f.Int64Var(&memoryMiB, "memory", 1024, "MiB of groups to keep in memory")
+	f.Int64Var(&memoryMiB, "memory", 1024, "MiB of groups and of columns of logs to keep in memory")
 	f.Int64Var(&statementMiB, "statement-memory", 256, "MiB that one statement may keep in memory")
 	f.DurationVar(&cfg.CheckpointEvery, "checkpoint-interval", 5*time.Second, "longest time between checkpoints of a partition")
 	f.Int64Var(&cfg.CheckpointRows, "checkpoint-rows", 1_000_000, "most rows of a partition between checkpoints")

@@ -23,13 +23,13 @@ type Transport interface {
 	Head(ctx context.Context, rel *catalog.Relation, p id.Partition) (id.Offset, error)
 	// StalenessMicros returns how long the oldest record at or above an offset has waited.
 	StalenessMicros(rel *catalog.Relation, p id.Partition, applied id.Offset, now int64) int64
-	// Fold returns a partition's groups: of views at one moment that is not before
-	// the cut, or of one ad-hoc fold up to the cut.
+	// Fold returns a partition's groups of views at one moment that is not before
+	// the cut.
 	Fold(ctx context.Context, t fragment.Target, reqs ...fragment.FoldRequest) ([]*fragment.Partial, error)
 	// Await waits until a partition has admitted its log up to the cut.
 	Await(ctx context.Context, t fragment.Target) (fragment.Reach, error)
-	// Scan reads admitted rows; batches are valid during the call of fn only.
-	Scan(ctx context.Context, t fragment.Target, covered coverage.Set, fn func(*types.Batch) error) error
+	// Scan reads admitted rows; fn may keep the batches, but not change them.
+	Scan(ctx context.Context, t fragment.Target, covered coverage.Set, req fragment.ScanRequest, fn func(*types.Batch) error) error
 	// Side reads rows that were set aside; fn may keep the batches.
 	Side(ctx context.Context, t fragment.Target, kind plan.SideKind, view id.Relation, fn func(*types.Batch) error) error
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/eventtime"
-	"github.com/tallydb/tallydb/stream/fold"
 	"github.com/tallydb/tallydb/stream/partition"
 	"github.com/tallydb/tallydb/stream/state"
 )
@@ -37,24 +36,20 @@ type Reach struct {
 type Partial struct {
 	Reach
 	Identity string
-	// Birth is the first record that the view ever read; what was trimmed before
-	// is missing.
-	Birth    id.Offset
 	Degraded map[eventtime.Time]int64 // rows that failed, by window start
 	Groups   *state.Groups
 	Finished *state.Finished // instead of Groups, if it was asked to finish
 }
 
-// FoldRequest asks for the groups of a fold.
+// FoldRequest asks for the groups of a view.
 type FoldRequest struct {
 	Fold                 *plan.Fold
-	View                 id.Relation // 0: ad hoc, over the retained log
+	View                 id.Relation
 	Context              *expr.Context
 	WindowFrom, WindowTo eventtime.Time // bounds of window starts, inclusive
 	KeyFilter            expr.Expr      // over the columns of Fold.Layout(); nil admits all
 	NeededStates         []bool
-	Finish               *partition.Finish // asks for values instead of states, of a view
-	MaxGroups            int64             // of an ad-hoc fold, in this partition
+	Finish               *partition.Finish // asks for values instead of states
 }
 
 // Executor runs fragments on the partitions of this node.
@@ -99,15 +94,11 @@ func reach(t Target, from, applied id.Offset, w eventtime.Watermark) Reach {
 }
 
 // Fold returns the groups of views, all of one moment that is not before the cut, if
-// it was reached; or of one ad-hoc fold, of the log up to the cut.
+// it was reached.
 func (e *Executor) Fold(ctx context.Context, t Target, reqs ...FoldRequest) ([]*Partial, error) {
 	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
 	if err != nil {
 		return nil, err
-	}
-	if len(reqs) == 1 && reqs[0].View == 0 {
-		p, err := e.foldLog(ctx, w, t, reqs[0])
-		return []*Partial{p}, err
 	}
 	views := make([]partition.FoldRequest, len(reqs))
 	for i, req := range reqs {
@@ -125,7 +116,7 @@ func (e *Executor) Fold(ctx context.Context, t Target, reqs ...FoldRequest) ([]*
 		at := t
 		at.Cut = max(t.Cut, a.Applied) // what came in meanwhile is in the groups
 		out[i] = &Partial{
-			Reach: reach(at, a.Birth, a.Applied, a.Watermark), Identity: a.Identity, Birth: a.Birth,
+			Reach: reach(at, a.Birth, a.Applied, a.Watermark), Identity: a.Identity,
 			Degraded: a.Degraded, Groups: a.Groups, Finished: a.Finished,
 		}
 	}
@@ -144,83 +135,6 @@ func choiceOf(req FoldRequest) partition.Choice {
 	return partition.Choice{Windows: by(windows), Groups: by(groups)}
 }
 
-// foldLog folds the retained log of a partition.
-func (e *Executor) foldLog(ctx context.Context, w *partition.Worker, t Target, req FoldRequest) (*Partial, error) {
-	a, err := w.Await(ctx, t.Cut, t.Stop)
-	if err != nil {
-		return nil, err
-	}
-	program := fold.New(fold.Config{Fold: req.Fold, NeverLate: true, Context: req.Context, MaxGroups: req.MaxGroups})
-	sink := &arenas{program: program, byStart: map[eventtime.Time]*state.Arena{}}
-	to := min(a.Applied, t.Cut)
-	err = w.Scan(ctx, a.Base, to, func(in fold.Input) error {
-		if err := program.Run(in, sink); err != nil {
-			return err
-		}
-		return sink.failure
-	})
-	if err != nil {
-		return nil, err
-	}
-	groups := program.NewGroups(req.NeededStates)
-	if err := sink.selectInto(groups, req); err != nil {
-		return nil, err
-	}
-	return &Partial{
-		Reach: reach(t, a.Base, a.Applied, a.Watermark), Identity: fold.Identity(req.Fold), Birth: a.Base, Groups: groups,
-	}, nil
-}
-
-// arenas is the sink of an ad-hoc fold: windows in memory, and the first row
-// that fails ends the statement, as in any query.
-type arenas struct {
-	program *fold.Program
-	byStart map[eventtime.Time]*state.Arena
-	failure error
-}
-
-// Arena implements fold.Sink.
-func (s *arenas) Arena(w eventtime.Window) (*state.Arena, error) {
-	a := s.byStart[w.Start]
-	if a == nil {
-		a = s.program.NewArena(w)
-		s.byStart[w.Start] = a
-	}
-	return a, nil
-}
-
-// Late implements fold.Sink; an ad-hoc fold has no late rows.
-func (s *arenas) Late(int, eventtime.Window, eventtime.Watermark) {}
-
-// Failed implements fold.Sink.
-func (s *arenas) Failed(_ int, _ eventtime.Window, err error) {
-	if s.failure == nil {
-		s.failure = err
-	}
-}
-
-// Groups implements fold.Sink.
-func (s *arenas) Groups() int64 {
-	var n int64
-	for _, a := range s.byStart {
-		n += int64(a.Groups())
-	}
-	return n
-}
-
-func (s *arenas) selectInto(out *state.Groups, req FoldRequest) error {
-	sel := partition.NewSelector(req.Fold, s.program, choiceOf(req))
-	for start, a := range s.byStart {
-		if start < req.WindowFrom || start > req.WindowTo {
-			continue
-		}
-		if err := sel.AddArena(out, a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Await waits until a partition has admitted its log up to the target's cut.
 func (e *Executor) Await(ctx context.Context, t Target) (Reach, error) {
 	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
@@ -232,21 +146,6 @@ func (e *Executor) Await(ctx context.Context, t Target) (Reach, error) {
 		return Reach{}, err
 	}
 	return reach(t, a.Base, a.Applied, a.Watermark), nil
-}
-
-// Scan calls fn with batches of admitted rows that a partition covers, oldest
-// first. A batch is valid during the call only.
-func (e *Executor) Scan(ctx context.Context, t Target, covered coverage.Set, fn func(*types.Batch) error) error {
-	w, err := e.streams.Worker(t.Stream.ID, t.Partition)
-	if err != nil {
-		return err
-	}
-	for _, r := range covered {
-		if err := w.Scan(ctx, r.From, r.To, func(in fold.Input) error { return fn(in.Batch) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Side calls fn with batches of rows that were set aside in a partition, oldest

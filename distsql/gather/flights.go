@@ -111,10 +111,10 @@ func (f *Flights) land(key string, fl *flight, answer *folded, err error) {
 
 // flightKey identifies what a scan asks, with the values of parameters and of what
 // else is fixed for the statement, such as now(); ok is false if its answer is the
-// statement's alone: of an ad-hoc fold, or of a filter whose meaning for a row
-// depends on more than the row, such as age().
+// statement's alone: of a filter whose meaning for a row depends on more than the row,
+// such as age().
 func (s *Statement) flightKey(scan *plan.FoldScan, ec *expr.Context) (key string, ok bool) {
-	if s.flights == nil || scan.View == nil {
+	if s.flights == nil {
 		return "", false
 	}
 	exprs := scan.Partition

@@ -40,22 +40,19 @@ func (s *Statement) newFolding(scan *plan.FoldScan, ec *expr.Context) (*folding,
 		return nil, err
 	}
 	f := &folding{scan: scan, ec: ec, partitions: partitions, req: fragment.FoldRequest{
-		Fold: scan.Fold, Context: ec, KeyFilter: scan.KeyFilter,
-		NeededStates: physical.NeededStates(scan.Fold, scan.Needed), MaxGroups: s.maxGroups,
+		Fold: scan.Fold, View: scan.View.ID, Context: ec, KeyFilter: scan.KeyFilter,
+		NeededStates: physical.NeededStates(scan.Fold, scan.Needed),
 	}}
 	f.req.WindowFrom, f.req.WindowTo = physical.WindowBounds(scan, ec)
-	if scan.View != nil {
-		f.req.View = scan.View.ID
-		l := scan.Layout()
-		states := slices.ContainsFunc(l.State, func(c int) bool { return c >= 0 && slices.Contains(scan.Columns, c) })
-		if scan.Fold.Partitioned() && !states {
-			f.req.Finish = &partition.Finish{Needed: scan.Needed, Confidence: s.settings.Confidence}
-		}
+	l := scan.Layout()
+	states := slices.ContainsFunc(l.State, func(c int) bool { return c >= 0 && slices.Contains(scan.Columns, c) })
+	if scan.Fold.Partitioned() && !states {
+		f.req.Finish = &partition.Finish{Needed: scan.Needed, Confidence: s.settings.Confidence}
 	}
 	return f, nil
 }
 
-// fold answers a FoldScan.
+// fold answers a FoldScan of a view.
 func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (*folded, error) {
 	f, err := s.newFolding(scan, ec)
 	if err != nil {
@@ -122,9 +119,7 @@ func (s *Statement) askFolds(ctx context.Context, stream *catalog.Relation, fold
 			one := reply[*fragment.Partial]{partition: r.partition, err: r.err}
 			if r.err == nil {
 				one.answer = r.answer[i]
-				if f.scan.View != nil {
-					s.reached(stream, r.partition, one.answer.Applied)
-				}
+				s.reached(stream, r.partition, one.answer.Applied)
 			}
 			f.replies = append(f.replies, one)
 		}
@@ -135,8 +130,8 @@ func (s *Statement) askFolds(ctx context.Context, stream *catalog.Relation, fold
 // finishFold merges the replies.
 func (s *Statement) finishFold(f *folding) (*folded, error) {
 	scan := f.scan
-	m := newMerger(s, f, s.newGate(scan.Fold.Stream, scanName(scan), f.partitions, births(scan, f.replies)))
-	if scan.View != nil && scan.View.ContinuousView.MissedUntil != nil {
+	m := newMerger(s, f, s.newGate(scan.Fold.Stream, scan.View.Name, f.partitions, scan.View.ContinuousView.Birth))
+	if scan.View.ContinuousView.MissedUntil != nil {
 		m.gate.coverage.Trimmed = f.req.WindowFrom < *scan.View.ContinuousView.MissedUntil
 	}
 	identity := fold.Identity(scan.Fold)
@@ -156,28 +151,6 @@ func (s *Statement) finishFold(f *folding) (*folded, error) {
 		return nil, err
 	}
 	return &folded{batch, m.gate.coverage}, nil
-}
-
-func scanName(scan *plan.FoldScan) string {
-	if scan.View != nil {
-		return scan.View.Name
-	}
-	return scan.Fold.Stream.Name
-}
-
-// births returns the first record that counts in each partition: of a view, as
-// its descriptor says; of an ad-hoc fold, the base of the retained log.
-func births(scan *plan.FoldScan, replies []reply[*fragment.Partial]) map[id.Partition]id.Offset {
-	if scan.View != nil {
-		return scan.View.ContinuousView.Birth
-	}
-	out := map[id.Partition]id.Offset{}
-	for _, r := range replies {
-		if r.err == nil {
-			out[r.partition] = r.answer.Birth
-		}
-	}
-	return out
 }
 
 // answer is what was merged, on its way to rows.
@@ -239,9 +212,6 @@ func (m *merger) windowsClosed() bool {
 
 // lateness is how long after its end a window takes events.
 func (m *merger) lateness() eventtime.Duration {
-	if m.scan.View == nil {
-		return 0
-	}
 	return m.scan.View.ContinuousView.AllowedLateness
 }
 
@@ -373,17 +343,15 @@ func (a *answer) envelope() *rowEnvelope {
 		trimmed:  a.trimmed(),
 		errors:   a.errors, kind: worstKind(f, a.scan.Needed), confidence: a.s.settings.Confidence,
 	}
-	if a.scan.View != nil {
-		limit := a.scan.View.ContinuousView.MaxStaleness
-		e.outdated = limit > 0 && a.gate.coverage.StalenessMillis > limit.Milliseconds()
-	}
+	limit := a.scan.View.ContinuousView.MaxStaleness
+	e.outdated = limit > 0 && a.gate.coverage.StalenessMillis > limit.Milliseconds()
 	return e
 }
 
 // trimmed says of a row whether events of its window may have been trimmed before
 // the view was created; nil if none were.
 func (a *answer) trimmed() func(row int) bool {
-	if a.scan.View == nil || a.scan.View.ContinuousView.MissedUntil == nil {
+	if a.scan.View.ContinuousView.MissedUntil == nil {
 		return nil
 	}
 	until := *a.scan.View.ContinuousView.MissedUntil

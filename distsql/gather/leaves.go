@@ -41,15 +41,11 @@ func (s *Statement) answer(ctx context.Context, scan *plan.FoldScan, ec *expr.Co
 }
 
 // OpenStream implements exec.Leaves.
-func (s *Statement) OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (exec.Source, error) {
+func (s *Statement) OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (exec.Stream, error) {
 	if err := s.foldTogether(ctx, scan.Stream, ec); err != nil {
 		return nil, err
 	}
-	rows, err := s.stream(ctx, scan, ec)
-	if err != nil {
-		return nil, err
-	}
-	return newSource(rows), nil
+	return s.stream(ctx, scan, ec)
 }
 
 // OpenSide implements exec.Leaves.

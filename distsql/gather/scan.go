@@ -10,18 +10,27 @@ import (
 	"github.com/tallydb/tallydb/distsql/fragment"
 	"github.com/tallydb/tallydb/distsql/physical"
 	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/stream/eventtime"
 )
 
 // Rows is a sequence of batches that ends with the first error.
 type Rows = iter.Seq2[*types.Batch, error]
 
-// stream runs a StreamScan: the admitted events of the retained log, each
-// partition's in log order. All partitions are heard from before the first row,
-// so that every row knows the coverage of the whole.
-func (s *Statement) stream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (Rows, error) {
+// stream is the events of the retained log that a StreamScan reads, each partition's
+// in log order. All partitions are heard from before the first row, so that every row
+// knows the coverage of the whole.
+type stream struct {
+	*source
+	gate *gate
+	scan *plan.StreamScan
+	ec   *expr.Context
+}
+
+func (s *Statement) stream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (*stream, error) {
 	rel := scan.Stream
 	partitions, err := physical.Partitions(rel, scan.Partition, ec)
 	if err != nil {
@@ -47,55 +56,74 @@ func (s *Statement) stream(ctx context.Context, scan *plan.StreamScan, ec *expr.
 	}
 	g.coverage.Shorter = g.shorter
 	g.close()
-	return func(yield func(*types.Batch, error) bool) {
-		for _, r := range g.reaches {
-			more, err := s.streamPartition(ctx, scan, ec, g, r, yield)
-			if err != nil {
-				yield(nil, err)
-			}
-			if err != nil || !more {
-				return
-			}
-		}
-	}, nil
+	out := &stream{gate: g, scan: scan, ec: ec}
+	out.source = newSource(func(yield func(*types.Batch, error) bool) { out.rows(ctx, yield) })
+	return out, nil
 }
 
 // errStop ends a scan whose consumer has enough.
-type errStop struct{}
+var errStop = errors.New("enough rows")
 
-func (errStop) Error() string { return "enough rows" }
-
-func (s *Statement) streamPartition(ctx context.Context, scan *plan.StreamScan, ec *expr.Context, g *gate, r fragment.Reach, yield func(*types.Batch, error) bool) (more bool, err error) {
-	left := scan.Limit
-	err = s.transport.Scan(ctx, s.target(scan.Stream, r.Partition), r.Covered, func(b *types.Batch) error {
-		sel, err := selectRows(ec, scan.Filter, b)
-		if err != nil {
-			return err
+// rows yields the rows of all partitions.
+func (r *stream) rows(ctx context.Context, yield func(*types.Batch, error) bool) {
+	req := fragment.ScanRequest{Filter: r.scan.Filter, Limit: r.scan.Limit, Context: r.ec}
+	data := len(r.scan.Stream.Columns)
+	for _, c := range r.scan.Columns {
+		if c < data {
+			req.Columns = append(req.Columns, c)
 		}
-		if scan.Limit > 0 && int64(len(sel)) > left {
-			sel = sel[:left]
-		}
-		if len(sel) > 0 && !yield(g.streamBatch(scan, b, sel), nil) {
-			return errStop{}
-		}
-		if left -= int64(len(sel)); scan.Limit > 0 && left == 0 {
-			return errLimit{}
-		}
-		return nil
-	})
-	switch {
-	case errors.Is(err, errStop{}):
-		return false, nil
-	case errors.Is(err, errLimit{}):
-		return true, nil
 	}
-	return err == nil, err
+	for _, part := range r.gate.reaches {
+		err := r.gate.s.transport.Scan(ctx, r.gate.s.target(r.scan.Stream, part.Partition), part.Covered, req, func(b *types.Batch) error {
+			if !yield(r.batch(b, data), nil) {
+				return errStop
+			}
+			return nil
+		})
+		if errors.Is(err, errStop) {
+			return
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+	}
 }
 
-// errLimit ends the scan of one partition that yielded what was asked for.
-type errLimit struct{}
+// batch puts the envelope beside the columns of the stream.
+func (r *stream) batch(b *types.Batch, data int) *types.Batch {
+	if len(b.Cols) == len(r.scan.Columns) {
+		return b
+	}
+	s := r.gate.s
+	e := &rowEnvelope{gate: r.gate, rows: b.Rows, kind: agg.Exact, confidence: s.settings.Confidence}
+	out := &types.Batch{Rows: b.Rows}
+	next := 0
+	for _, c := range r.scan.Columns {
+		if c >= data {
+			out.Cols = append(out.Cols, e.column(c-data))
+			continue
+		}
+		out.Cols = append(out.Cols, b.Cols[next])
+		next++
+	}
+	return out
+}
 
-func (errLimit) Error() string { return "limit reached" }
+// Envelope implements exec.Stream.
+func (r *stream) Envelope(of *exec.Groups, columns []int) []*types.Vector {
+	f := of.Fold
+	end := func(row int) eventtime.Time { return eventtime.Time(of.Starts.Ints[row]).Add(f.Window.Size) }
+	e := &rowEnvelope{
+		gate: r.gate, rows: of.Rows, windowed: f.Window.Kind != plan.NoWindow, end: end, closes: end,
+		errors: of.Errors, kind: worstKind(f, of.Needed), confidence: r.gate.s.settings.Confidence,
+	}
+	out := make([]*types.Vector, len(columns))
+	for i, c := range columns {
+		out[i] = e.column(c)
+	}
+	return out
+}
 
 // selectRows returns the rows that a filter admits; nil admits all.
 func selectRows(ec *expr.Context, filter expr.Expr, b *types.Batch) ([]int32, error) {

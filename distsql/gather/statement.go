@@ -38,7 +38,6 @@ type Statement struct {
 	now       func() time.Time
 	counters  *Counters
 	result    *envelope.Result
-	maxGroups int64
 	views     func(id.Relation) []*catalog.Relation
 	flights   *Flights
 	together  map[id.Relation][]*plan.FoldScan // not answered yet
@@ -57,7 +56,6 @@ type Config struct {
 	Settings  envelope.Settings
 	Now       func() time.Time
 	Counters  *Counters
-	MaxGroups int64 // of an ad-hoc fold, in each partition; 0: 10 million
 	// Flights, if set, shares the answer of the statement's only scan with others
 	// that ask the same.
 	Flights *Flights
@@ -70,12 +68,9 @@ type Config struct {
 // Begin starts a statement that reads these streams, whose heads become its cut.
 // Close it.
 func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*Statement, error) {
-	if cfg.MaxGroups == 0 {
-		cfg.MaxGroups = 10_000_000
-	}
 	s := &Statement{
 		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, maxGroups: cfg.MaxGroups, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
+		result: &envelope.Result{}, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
 		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(), answers: map[*plan.FoldScan]*folded{},
 	}
 	for _, rel := range streams {

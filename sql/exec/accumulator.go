@@ -129,8 +129,8 @@ func (a *accumulator) distinct(sel []int32, keys []*types.Vector, n int) []int32
 }
 
 // finish returns the values of n groups, and for approximate aggregates lo, hi,
-// state and error.
-func (a *accumulator) finish(n int, confidence float64) (*types.Vector, []*types.Vector, error) {
+// state, which is NULL unless portable states are asked for, and error.
+func (a *accumulator) finish(final agg.Finaliser, portable bool, n int, confidence float64) (*types.Vector, []*types.Vector, error) {
 	if a.rows != nil {
 		keys := a.rows.Cols[len(a.call.Args):]
 		sel := order(a.call.OrderBy, keys, a.rows.Rows)
@@ -145,7 +145,6 @@ func (a *accumulator) finish(n int, confidence float64) (*types.Vector, []*types
 			return nil, nil, err
 		}
 	}
-	final := a.call.Bound.Final
 	out := types.NewVector(final.Type(), n)
 	if !final.Approximate() {
 		return out, nil, final.Finalise(a.states, n, confidence, out, nil)
@@ -160,6 +159,10 @@ func (a *accumulator) finish(n int, confidence float64) (*types.Vector, []*types
 	states := types.NewVector(types.Of(types.Sketch), n)
 	var buf []byte
 	for g := range n {
+		if !portable {
+			states.AppendNull()
+			continue
+		}
 		buf = a.states.Append(buf[:0], uint32(g))
 		states.AppendBytes(buf)
 	}

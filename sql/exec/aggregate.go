@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/spill"
@@ -167,7 +168,8 @@ type groupTable struct {
 	n      int
 	fresh  []int32
 	groups *rowSet // the keys of each group
-	aggs   []*accumulator
+	calls  []groupCall
+	aggs   []*accumulator // what the calls share is there once
 	number []uint32 // of the group of each row of a batch
 
 	level int
@@ -175,15 +177,35 @@ type groupTable struct {
 	found []int32
 }
 
+// groupCall is one aggregate: its states, and what is made of them.
+type groupCall struct {
+	*accumulator
+	final    agg.Finaliser
+	portable bool
+}
+
 func newGroupTable(r *run, node *plan.Aggregate, keys []expr.Expr, total bool) *groupTable {
 	t := &groupTable{run: r, node: node, keys: keys, total: total, index: newGroupIndex()}
 	t.groups = newRowSet(&types.Schema{Columns: node.KeyCols})
 	for _, calls := range [][]plan.AggCall{node.Aggs, node.Envelope} {
 		for i := range calls {
-			t.aggs = append(t.aggs, newAccumulator(r, &calls[i]))
+			t.calls = append(t.calls, groupCall{t.accumulate(&calls[i]), calls[i].Bound.Final, !calls[i].StateUnread})
 		}
 	}
 	return t
+}
+
+// accumulate returns what runs a call: an accumulator that is there, if it keeps the
+// same of the same rows, as for sum(x) and avg(x).
+func (t *groupTable) accumulate(call *plan.AggCall) *accumulator {
+	for _, a := range t.aggs {
+		if a.call.SameState(call) {
+			return a
+		}
+	}
+	a := newAccumulator(t.run, call)
+	t.aggs = append(t.aggs, a)
+	return a
 }
 
 // startTotal makes the one group that a total has of no rows too.
@@ -350,8 +372,8 @@ func (t *groupTable) charge() error {
 func (t *groupTable) finish() (*types.Batch, error) {
 	out := &types.Batch{Rows: t.n, Cols: append([]*types.Vector(nil), t.groups.Cols...)}
 	var hidden []*types.Vector
-	for i, acc := range t.aggs {
-		value, extra, err := acc.finish(t.n, t.run.confidence())
+	for i, c := range t.calls {
+		value, extra, err := c.finish(c.final, c.portable, t.n, t.run.confidence())
 		if err != nil {
 			return nil, err
 		}

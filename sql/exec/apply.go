@@ -218,7 +218,7 @@ func (a *applyOp) qualify(o *outcome, rows *rowSet) error {
 				return cause(err)
 			}
 		}
-		v, _, err := acc.finish(1, a.run.confidence())
+		v, _, err := acc.finish(acc.call.Bound.Final, false, 1, a.run.confidence())
 		if err != nil {
 			return err
 		}

@@ -27,9 +27,26 @@ type Source interface {
 // columns that the scan asks for, and only rows that its filter admits; ec holds
 // the parameters that filters and partition values read.
 type Leaves interface {
+	// OpenFold reads a continuous view.
 	OpenFold(ctx context.Context, scan *plan.FoldScan, ec *expr.Context) (Source, error)
-	OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (Source, error)
+	OpenStream(ctx context.Context, scan *plan.StreamScan, ec *expr.Context) (Stream, error)
 	OpenSide(ctx context.Context, scan *plan.SideScan, ec *expr.Context) (Source, error)
+}
+
+// Stream yields the events of a stream.
+type Stream interface {
+	Source
+	// Envelope returns envelope columns, by number, of groups of all its events.
+	Envelope(of *Groups, columns []int) []*types.Vector
+}
+
+// Groups are what the envelope of an ad-hoc fold's groups depends on.
+type Groups struct {
+	Fold   *plan.Fold
+	Needed []bool // which of its aggregates are read
+	Rows   int
+	Starts *types.Vector   // of the windows of the groups; nil without windows
+	Errors []*types.Vector // declared errors of the needed approximate aggregates
 }
 
 // Tables reads and writes reference tables.
@@ -365,6 +382,9 @@ func (r *run) openLeaf(ctx context.Context, n plan.Node) (Source, error) {
 	}
 	switch x := n.(type) {
 	case *plan.FoldScan:
+		if x.View == nil {
+			return r.openFold(ctx, x)
+		}
 		return r.env.Leaves.OpenFold(ctx, x, r.ec)
 	case *plan.StreamScan:
 		return r.env.Leaves.OpenStream(ctx, x, r.ec)

@@ -160,13 +160,29 @@ func (db *database) OpenSide(_ context.Context, scan *plan.SideScan, _ *expr.Con
 }
 
 // OpenStream implements exec.Leaves.
-func (db *database) OpenStream(_ context.Context, scan *plan.StreamScan, ec *expr.Context) (exec.Source, error) {
+func (db *database) OpenStream(_ context.Context, scan *plan.StreamScan, ec *expr.Context) (exec.Stream, error) {
 	rows, err := filter(ec, scan.Filter, db.batch(scan.Stream))
 	if err != nil {
 		return nil, err
 	}
 	full := &types.Batch{Rows: rows.Rows, Cols: append(append([]*types.Vector(nil), rows.Cols...), db.envelope(rows.Rows)...)}
-	return source(choose(full, scan.Columns)), nil
+	return &memStream{source(choose(full, scan.Columns)), db}, nil
+}
+
+type memStream struct {
+	exec.Source
+	db *database
+}
+
+// Envelope implements exec.Stream.
+func (s *memStream) Envelope(of *exec.Groups, columns []int) []*types.Vector {
+	all := s.db.envelope(of.Rows)
+	for _, e := range of.Errors {
+		for i, x := range e.Floats {
+			all[plan.EnvError].Floats[i] = max(all[plan.EnvError].Floats[i], x)
+		}
+	}
+	return choose(&types.Batch{Cols: all}, columns).Cols
 }
 
 func filter(ec *expr.Context, cond expr.Expr, b *types.Batch) (*types.Batch, error) {

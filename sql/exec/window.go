@@ -268,7 +268,7 @@ func (w *windowOp) aggregate(ctx context.Context, c *plan.WindowCall, f *framer,
 			}
 			have = s.to
 		}
-		v, _, err := acc.finish(1, w.run.confidence())
+		v, _, err := acc.finish(acc.call.Bound.Final, false, 1, w.run.confidence())
 		if err != nil {
 			return err
 		}

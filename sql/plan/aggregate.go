@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/agg"
@@ -22,6 +23,9 @@ type AggCall struct {
 	// Combine merges portable states of Bound.State, the values of Args[0],
 	// instead of folding values: combine(c).
 	Combine bool
+	// StateUnread says that nobody reads the portable state of an approximate
+	// aggregate: the column is NULL.
+	StateUnread bool
 	Column  types.Column // of the value
 }
 
@@ -56,6 +60,23 @@ func (a *AggCall) String() string {
 func (a *AggCall) Same(o *AggCall) bool {
 	return a.String() == o.String() && a.Bound.State.Identity() == o.Bound.State.Identity() &&
 		a.Bound.Final.String() == o.Bound.Final.String() && a.Combine == o.Combine
+}
+
+// SameState reports whether two calls keep the same of the same rows: they may make
+// different values of one state.
+func (a *AggCall) SameState(o *AggCall) bool {
+	return len(a.OrderBy) == 0 && len(o.OrderBy) == 0 && a.Distinct == o.Distinct && a.Combine == o.Combine &&
+		a.Bound.State.Identity() == o.Bound.State.Identity() && sameExprs(a.Args, o.Args) && sameExpr(a.Filter, o.Filter)
+}
+
+func sameExprs(a, b []expr.Expr) bool { return slices.EqualFunc(a, b, sameExpr) }
+
+// sameExpr reports whether two expressions have one value for a row.
+func sameExpr(a, b expr.Expr) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Type() == b.Type() && a.Volatility() != expr.Volatile && a.String() == b.String()
 }
 
 // Aggregate groups rows. Its columns are the keys, the values of Aggs, then,

@@ -212,7 +212,11 @@ func pruneAggregate(a *Aggregate, wanted []bool) (Node, []int) {
 		if used {
 			to[col] = len(a.Keys) + len(kept)
 			kept = append(kept, i)
-			n.Aggs = append(n.Aggs, a.Aggs[i])
+			call := a.Aggs[i]
+			if state := a.Bounds(i)[2]; state >= 0 {
+				call.StateUnread = !wanted[state]
+			}
+			n.Aggs = append(n.Aggs, call)
 		}
 	}
 	for j, i := range kept {

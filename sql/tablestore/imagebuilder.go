@@ -11,22 +11,15 @@ type imageBuilder struct {
 	batches []*types.Batch
 	rows    int
 	bytes   int64
-	dicts   []*dictBuilder // of each column; nil where it has none
-}
-
-// dictBuilder is a dictionary to be.
-type dictBuilder struct {
-	codes  map[string]uint16
-	values *types.Vector
+	dicts   []*types.DictBuilder // of each column; nil where it has none
 }
 
 func newImageBuilder(table *catalog.Relation) *imageBuilder {
 	b := &imageBuilder{}
 	for _, c := range table.RowSchema().Columns {
-		var d *dictBuilder
+		var d *types.DictBuilder
 		if types.DictType(c.Type) {
-			d = &dictBuilder{codes: map[string]uint16{"": 0}, values: types.NewVector(c.Type, 1)}
-			d.values.AppendString("")
+			d = types.NewDictBuilder(c.Type)
 		}
 		b.dicts = append(b.dicts, d)
 	}
@@ -46,7 +39,7 @@ func (b *imageBuilder) add(all *types.Batch) {
 		if b.dicts[i] == nil {
 			continue
 		}
-		if codes, ok := b.dicts[i].encode(v, b.rows); ok {
+		if codes, ok := b.dicts[i].Add(make([]uint16, 0, v.Len()), v); ok {
 			out.Cols[i] = &types.Vector{Type: v.Type, Nulls: v.Nulls, Codes: codes}
 		} else {
 			b.giveUp(i)
@@ -56,32 +49,9 @@ func (b *imageBuilder) add(all *types.Batch) {
 	b.bytes += int64(out.MemoryBytes())
 }
 
-// encode returns the codes of a column's values; ok is false where there are too many
-// distinct ones for so many rows.
-func (d *dictBuilder) encode(v *types.Vector, rows int) (codes []uint16, ok bool) {
-	codes = make([]uint16, v.Len())
-	for i := range codes {
-		if v.Nulls.Has(i) {
-			continue
-		}
-		code, known := d.codes[string(v.Bytes(i))]
-		if !known {
-			n := d.values.Len()
-			if n == types.MaxDictRows || rows > types.MaxDictRows && 2*n > rows {
-				return nil, false
-			}
-			code = uint16(n)
-			d.values.AppendBytes(v.Bytes(i))
-			d.codes[string(v.Bytes(i))] = code
-		}
-		codes[i] = code
-	}
-	return codes, true
-}
-
 // giveUp drops the dictionary of a column.
 func (b *imageBuilder) giveUp(column int) {
-	dict := types.NewDict(b.dicts[column].values)
+	dict := b.dicts[column].Dict()
 	b.dicts[column] = nil
 	for _, batch := range b.batches {
 		v := batch.Cols[column]
@@ -98,11 +68,11 @@ func (b *imageBuilder) image() *image {
 		if d == nil {
 			continue
 		}
-		if 2*d.values.Len() > b.rows+2 {
+		if 2*d.Len() > b.rows+2 {
 			b.giveUp(i)
 			continue
 		}
-		dict := types.NewDict(d.values)
+		dict := d.Dict()
 		dict.Ranks() // before it is shared
 		b.bytes += int64(dict.MemoryBytes())
 		for _, batch := range b.batches {

@@ -12,12 +12,16 @@ const MaxDictRows = math.MaxUint16
 
 // Dict is the distinct values of a column of KindBytes. It is immutable and safe for
 // concurrent use. Two vectors with the same Dict are equal in a row exactly if their
-// codes are; nothing follows from different Dicts.
+// codes are; nothing follows from different Dicts, unless one extends the other.
 type Dict struct {
 	values *Vector // flat, without NULLs; the first is empty, for rows that are NULL
+	of     *dictFamily // those that a builder gives
 	once   sync.Once
 	ranks  []uint16
 }
+
+// dictFamily is what dictionaries of one builder have in common.
+type dictFamily struct{ _ byte }
 
 // NewDict returns a dictionary of distinct values of a type that orders bytewise, the
 // first of which is empty. It keeps the vector.
@@ -26,6 +30,11 @@ func NewDict(values *Vector) *Dict {
 		panic("a dictionary of too many values, or of such that are not plain")
 	}
 	return &Dict{values: values}
+}
+
+// Extends reports whether the codes of o are those of the same values in d.
+func (d *Dict) Extends(o *Dict) bool {
+	return d == o || d.of != nil && d.of == o.of && d.Len() >= o.Len()
 }
 
 // Len returns the number of values.

@@ -150,8 +150,8 @@ func Columns(payload []byte) int {
 }
 
 // Decode replaces the contents of b, whose columns have the types that were
-// encoded, by the rows of a payload. Errors wrap storage.ErrCorrupt or
-// storage.ErrTooNew; b is then undefined.
+// encoded, by the rows of a payload. Columns of b that are nil are passed over.
+// Errors wrap storage.ErrCorrupt or storage.ErrTooNew; b is then undefined.
 func Decode(payload []byte, b *types.Batch) error {
 	if len(payload) < headerBytes {
 		return corrupt("payload of %d bytes", len(payload))
@@ -166,8 +166,14 @@ func Decode(payload []byte, b *types.Batch) error {
 	}
 	d := decoder{rest: payload[headerBytes:], rows: rows}
 	for i, c := range b.Cols {
-		c.Reset()
-		if err := d.column(c); err != nil {
+		var err error
+		if c == nil {
+			err = d.skip()
+		} else {
+			c.Reset()
+			err = d.column(c)
+		}
+		if err != nil {
 			return fmt.Errorf("column %d: %w", i, err)
 		}
 	}
@@ -195,6 +201,35 @@ func (d *decoder) take(n int) ([]byte, error) {
 	b := d.rest[:n:n]
 	d.rest = d.rest[n:]
 	return b, nil
+}
+
+// skip passes over a column.
+func (d *decoder) skip() error {
+	head, err := d.take(5)
+	if err != nil {
+		return err
+	}
+	if _, err := d.take(8 * int(binary.LittleEndian.Uint32(head[1:]))); err != nil {
+		return err
+	}
+	kind, values := types.Kind(head[0]), 8*d.rows
+	switch kind {
+	case types.KindFloat:
+	case types.KindInt:
+		if head, err = d.take(9); err != nil {
+			return err
+		}
+		values = int(head[8]) * d.rows
+	case types.KindBytes:
+		if head, err = d.take(5); err != nil {
+			return err
+		}
+		values = int(head[4])*d.rows + int(binary.LittleEndian.Uint32(head))
+	default:
+		return corrupt("holds kind %d", kind)
+	}
+	_, err = d.take(values)
+	return err
 }
 
 func (d *decoder) column(v *types.Vector) error {

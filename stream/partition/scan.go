@@ -5,9 +5,11 @@ import (
 	"errors"
 
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/ingestlog"
+	"github.com/tallydb/tallydb/storage/recordbatch"
 	"github.com/tallydb/tallydb/stream/eventtime"
-	"github.com/tallydb/tallydb/stream/fold"
+	"github.com/tallydb/tallydb/stream/image"
 )
 
 // ScanAnswer is how far a partition had got when a scan of its log began.
@@ -31,45 +33,75 @@ func (w *Worker) Await(ctx context.Context, cut id.Offset, stop <-chan struct{})
 	return a, errors.Join(err, errIf(offline, ErrOffline))
 }
 
-// Scan calls fn with the admitted rows of each record in [from, to), in order,
-// on the caller's goroutine. to is not above what Await said was applied. The
-// input is valid during the call only. Records that retention trims meanwhile are
-// an error: what was said to be covered would not be.
-func (w *Worker) Scan(ctx context.Context, from, to id.Offset, fn func(fold.Input) error) error {
-	reader := reader{w, newDecoder(w.cfg.Stream.Stream, w.cfg.Pool)}
+// Scan begins to read columns of the admitted rows of the records in [from, to): as
+// many spans, in order. from was the base of the log; to is not above what Await said
+// was applied. Records that retention trims meanwhile are an error: what was said to
+// be covered would not be.
+func (w *Worker) Scan(from, to id.Offset, columns []int) (*image.Scan, []image.Span) {
+	scan := w.cfg.Image.Scan(columns, w.readColumns)
+	return scan, scan.Spans(from, to, func(at id.Offset) int64 { return w.cfg.Log.Rows(w.cfg.Partition, at, at+1) })
+}
+
+// readColumns is image.Read of this partition. It runs beside the worker.
+func (w *Worker) readColumns(ctx context.Context, from, to id.Offset, into *types.Batch, end func()) error {
+	var one *types.Batch // of a record that is not the first, or not admitted as a whole
 	return w.cfg.Log.Read(ctx, w.cfg.Partition, from, to, func(rec *ingestlog.Record) error {
 		if rec.Kind != ingestlog.Data {
+			end()
 			return nil
 		}
-		return reader.admittedRows(rec, fn)
+		refused, err := w.Verdict(rec.Offset)
+		if err != nil {
+			return err
+		}
+		if into.Rows == 0 && !refused.Any() {
+			err = recordbatch.Decode(rec.Payload, into)
+			end()
+			return err
+		}
+		if one == nil {
+			one = sameColumns(into)
+		}
+		if err := recordbatch.Decode(rec.Payload, one); err != nil {
+			return err
+		}
+		appendAdmitted(into, one, refused)
+		end()
+		return nil
 	})
 }
 
-// reader reads admitted rows beside the worker, with a decoder of its own.
-type reader struct {
-	w       *Worker
-	decoder decoder
+// sameColumns returns an empty batch of those columns that b has.
+func sameColumns(b *types.Batch) *types.Batch {
+	out := &types.Batch{Cols: make([]*types.Vector, len(b.Cols))}
+	for i, c := range b.Cols {
+		if c != nil {
+			out.Cols[i] = types.NewVector(c.Type, 0)
+		}
+	}
+	return out
 }
 
-func (r *reader) admittedRows(rec *ingestlog.Record, fn func(fold.Input) error) error {
-	rows, err := r.decoder.rows(rec)
-	if err != nil {
-		return err
-	}
-	defer rows.Release()
-	refused, err := r.w.Verdict(rec.Offset)
-	if err != nil {
-		return err
-	}
-	in := fold.Input{Batch: &rows.Batch, Hashes: rows.Hashes}
-	if refused.Any() {
-		var numbers []int32
-		for i := range rows.Batch.Rows {
-			if !refused.Has(i) {
-				numbers = append(numbers, int32(i))
+func appendAdmitted(into, from *types.Batch, refused types.Bitmap) {
+	if !refused.Any() {
+		for i, c := range from.Cols {
+			if c != nil {
+				into.Cols[i].AppendAll(c)
 			}
 		}
-		in.Batch, in.Hashes = rows.Batch.Gather(numbers), gatherHashes(rows, numbers)
+		into.Rows += from.Rows
+		return
 	}
-	return fn(in)
+	var admitted []int32
+	for i := range from.Rows {
+		if !refused.Has(i) {
+			admitted = append(admitted, int32(i))
+		}
+	}
+	for i, c := range from.Cols {
+		if c != nil {
+			c.GatherInto(into.Cols[i], admitted)
+		}
+	}
+	into.Rows += len(admitted)
 }

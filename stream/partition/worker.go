@@ -17,6 +17,7 @@ import (
 	"github.com/tallydb/tallydb/storage/ingestlog"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/dedup"
+	"github.com/tallydb/tallydb/stream/image"
 	"github.com/tallydb/tallydb/stream/rows"
 	"github.com/tallydb/tallydb/stream/state"
 	"github.com/tallydb/tallydb/stream/watermark"
@@ -39,6 +40,7 @@ type Config struct {
 	Log       ingestlog.Log
 	Store     *kv.Store
 	Pool      *rows.Pool
+	Image     *image.Partition // of the retained log
 	Logger    *slog.Logger     // optional: silent
 	Now       func() time.Time // of checkpoint ages only; apply reads no clock
 
