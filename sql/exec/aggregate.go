@@ -170,7 +170,7 @@ type groupTable struct {
 	groups *rowSet // the keys of each group
 	calls  []groupCall
 	aggs   []*accumulator // what the calls share is there once
-	number []uint32 // of the group of each row of a batch
+	number []uint32       // of the group of each row of a batch
 
 	level int
 	rest  *partitioner // of rows whose groups are not here; nil as long as there is memory

@@ -15,11 +15,8 @@ func (x *groupIndex) find(cols []*types.Vector, rows int, numbers []int32) []int
 		x.toKeys()
 	}
 	switch x.mode {
-	case indexDense:
-		x.slots, _ = x.slotsOf(cols, rows, x.slots[:0])
-		for _, s := range x.slots {
-			numbers = append(numbers, int32(x.dense[s])-1)
-		}
+	case indexGrid:
+		x.slots, numbers = x.grid.look(cols, rows, x.slots, numbers)
 		return numbers
 	case indexWords:
 		x.fill(cols, rows)

@@ -8,22 +8,19 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// maxDenseGroups is how many slots a table may have that is indexed by codes.
-const maxDenseGroups = 1 << 20
-
 // groupIndex numbers distinct rows of keys from 0, in the order in which they come.
-// NULLs equal each other. Keys of fixed width (integers, floats, codes of one
-// dictionary) are compared as words, others by their key encoding. Where the
-// dictionaries change, it goes over to the encoding.
+// NULLs equal each other. Keys of few values are found by their place in a grid, others
+// of fixed width (integers, floats, codes of one dictionary) are compared as words, the
+// rest by their key encoding. It goes over from one to the next where the keys do not
+// fit, or where they have other dictionaries than before.
 type groupIndex struct {
 	mode  indexMode
 	types []types.Type
-	dicts []*types.Dict // of each key in the modes dense and words
+	dicts []*types.Dict // of each key in the modes grid and words
 	n     int
 	seen  bool // a row
 
-	dense   []uint32 // number + 1 by the codes
-	strides []int
+	grid *grid
 
 	words *wordTable
 	place []wordPlace
@@ -40,7 +37,7 @@ type indexMode uint8
 
 const (
 	indexKeys  indexMode = iota // keyTable
-	indexDense                  // dense
+	indexGrid                   // grid
 	indexWords                  // words
 )
 
@@ -58,7 +55,10 @@ func (x *groupIndex) len() int { return x.n }
 
 // memory is the bytes held.
 func (x *groupIndex) memory() int64 {
-	n := int64(4 * cap(x.dense))
+	n := int64(0)
+	if x.grid != nil {
+		n += x.grid.memory()
+	}
 	if x.words != nil {
 		n += x.words.memory()
 	}
@@ -78,10 +78,15 @@ func (x *groupIndex) assign(cols []*types.Vector, rows int, numbers []uint32, fr
 	if x.mode != indexKeys && !x.fits(cols) {
 		x.toKeys()
 	}
-	switch x.mode {
-	case indexDense:
-		return x.assignDense(cols, rows, numbers, fresh)
-	case indexWords:
+	if x.mode == indexGrid {
+		var ok bool
+		if numbers, fresh, ok = x.grid.put(cols, rows, numbers, fresh); ok {
+			x.n = x.grid.n
+			return numbers, fresh
+		}
+		x.toWords()
+	}
+	if x.mode == indexWords {
 		return x.assignWords(cols, rows, numbers, fresh)
 	}
 	for i := range rows {
@@ -96,45 +101,43 @@ func (x *groupIndex) assign(cols []*types.Vector, rows int, numbers []uint32, fr
 	return numbers, fresh
 }
 
+// expect prepares for all of these keys, which assign will be given in parts.
+func (x *groupIndex) expect(cols []*types.Vector, rows int) {
+	x.seen = true
+	x.choose(cols)
+	if x.grid == nil {
+		return
+	}
+	x.grid.rows = rows
+	if !x.grid.extend(cols, rows) {
+		x.toWords()
+	}
+}
+
 // choose picks the mode by the first keys.
 func (x *groupIndex) choose(cols []*types.Vector) {
 	x.dicts = make([]*types.Dict, len(cols))
-	slots, fixed := 1, len(cols) <= 16
+	fixed := len(cols) <= 16
 	for i, c := range cols {
 		x.dicts[i], x.types = c.Dict, append(x.types, c.Type)
-		switch {
-		case c.Dict != nil:
-			if slots <= maxDenseGroups {
-				slots *= c.Dict.Len() + 1
-			}
-		case c.Type.Kind() == types.KindBytes:
-			slots, fixed = math.MaxInt, false
-		default:
-			slots = math.MaxInt
-		}
+		fixed = fixed && (c.Dict != nil || c.Type.Kind() != types.KindBytes)
 	}
-	switch {
-	case slots <= maxDenseGroups:
-		x.mode = indexDense
-		x.dense = make([]uint32, slots)
-		stride := 1
-		for _, d := range x.dicts {
-			x.strides = append(x.strides, stride)
-			stride *= d.Len() + 1
-		}
+	switch x.grid = newGrid(cols); {
+	case x.grid != nil && fixed:
+		x.mode = indexGrid
 	case fixed:
-		x.mode = indexWords
-		x.layOut(cols)
+		x.grid, x.mode = nil, indexWords
+		x.layOut()
 	default:
-		x.mode, x.keys = indexKeys, newKeyTable()
+		x.grid, x.mode, x.keys = nil, indexKeys, newKeyTable()
 	}
 }
 
 // layOut gives each key its place: the first word has the NULLs and up to three codes.
-func (x *groupIndex) layOut(cols []*types.Vector) {
+func (x *groupIndex) layOut() {
 	width, codes, word := 1, 0, 0
-	for _, c := range cols {
-		if c.Dict == nil {
+	for _, d := range x.dicts {
+		if d == nil {
 			x.place = append(x.place, wordPlace{width, -1})
 			width++
 			continue
@@ -149,14 +152,42 @@ func (x *groupIndex) layOut(cols []*types.Vector) {
 	x.words = newWordTable(width)
 }
 
-// fits reports whether keys are of the kind that the mode is for.
+// fits reports whether keys are of the kind that the mode is for. Dictionaries may have
+// grown meanwhile, or be those from before they grew.
 func (x *groupIndex) fits(cols []*types.Vector) bool {
 	for i, c := range cols {
-		if c.Dict != x.dicts[i] {
+		d := x.dicts[i]
+		if c.Dict == d {
+			continue
+		}
+		if c.Dict == nil || d == nil || !c.Dict.Extends(d) && !d.Extends(c.Dict) {
 			return false
 		}
 	}
+	for i, c := range cols {
+		if d := x.dicts[i]; d != nil && c.Dict.Len() > d.Len() {
+			x.dicts[i] = c.Dict
+			if x.grid != nil {
+				x.grid.axes[i].dict = c.Dict
+			}
+		}
+	}
 	return true
+}
+
+// toWords goes over from the grid to words.
+func (x *groupIndex) toWords() {
+	known := make([]*types.Vector, len(x.types))
+	for k, t := range x.types {
+		known[k] = &types.Vector{Type: t, Dict: x.dicts[k]}
+		x.grid.values(k, known[k])
+	}
+	x.grid, x.mode = nil, indexWords
+	x.layOut()
+	if x.n > 0 {
+		x.fill(known, x.n)
+		x.words.add(x.n, nil)
+	}
 }
 
 // toKeys goes over to encoded keys.
@@ -169,25 +200,13 @@ func (x *groupIndex) toKeys() {
 	}
 }
 
-// values returns the keys by number, in the modes dense and words.
+// values returns the keys by number, in the modes grid and words.
 func (x *groupIndex) values() []*types.Vector {
 	out := make([]*types.Vector, len(x.types))
-	if x.mode == indexDense {
-		slots := make([]int, x.n)
-		for s, g := range x.dense {
-			if g != 0 {
-				slots[g-1] = s
-			}
-		}
-		for k, d := range x.dicts {
-			out[k] = types.NewVector(x.types[k], x.n)
-			for _, s := range slots {
-				if code := s / x.strides[k] % (d.Len() + 1); code == d.Len() {
-					out[k].AppendNull()
-				} else {
-					out[k].AppendBytes(d.Values().Bytes(code))
-				}
-			}
+	if x.mode == indexGrid {
+		for k, t := range x.types {
+			out[k] = types.NewVector(t, x.n)
+			x.grid.values(k, out[k])
 		}
 		return out
 	}
@@ -209,49 +228,6 @@ func (x *groupIndex) values() []*types.Vector {
 		}
 	}
 	return out
-}
-
-// slotsOf appends where the rows' keys are in dense.
-func (x *groupIndex) slotsOf(cols []*types.Vector, rows int, slots []uint32) (all, added []uint32) {
-	at := len(slots)
-	for range rows {
-		slots = append(slots, 0)
-	}
-	added = slots[at:]
-	for k, c := range cols {
-		stride := uint32(x.strides[k])
-		codes := c.Codes[:len(added)]
-		if len(c.Nulls) == 0 {
-			for i, code := range codes {
-				added[i] += stride * uint32(code)
-			}
-			continue
-		}
-		null := stride * uint32(c.Dict.Len())
-		for i, code := range codes {
-			if c.Nulls.Has(i) {
-				added[i] += null
-			} else {
-				added[i] += stride * uint32(code)
-			}
-		}
-	}
-	return slots, added
-}
-
-func (x *groupIndex) assignDense(cols []*types.Vector, rows int, numbers []uint32, fresh []int32) ([]uint32, []int32) {
-	numbers, slots := x.slotsOf(cols, rows, numbers)
-	for i, s := range slots {
-		g := x.dense[s]
-		if g == 0 {
-			x.n++
-			g = uint32(x.n)
-			x.dense[s] = g
-			fresh = append(fresh, int32(i))
-		}
-		slots[i] = g - 1
-	}
-	return numbers, fresh
 }
 
 // fill makes the words of the rows of a batch.

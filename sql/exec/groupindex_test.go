@@ -16,6 +16,8 @@ import (
 // dictionary, numerics.
 func columns(t *rapid.T, kinds []int, dicts []*types.Dict, rows int) []*types.Vector {
 	cols := make([]*types.Vector, len(kinds))
+	base := rapid.SampledFrom([]int64{0, -7, 600, 1 << 40}).Draw(t, "base")
+	step := rapid.SampledFrom([]int64{0, 1, 6, 3_600_000_000}).Draw(t, "step")
 	for k, kind := range kinds {
 		v := types.NewVector(types.Of([]types.OID{types.Int8, types.Float8, types.Text, types.Text, types.Numeric}[kind]), rows)
 		if kind == 2 {
@@ -29,7 +31,11 @@ func columns(t *rapid.T, kinds []int, dicts []*types.Dict, rows int) []*types.Ve
 			n := rapid.IntRange(-3, 3).Draw(t, "value")
 			switch kind {
 			case 0:
-				v.AppendInt([]int64{math.MinInt64, -2, -1, 0, 1, 2, math.MaxInt64}[n+3])
+				x := []int64{math.MinInt64, -2, -1, 0, 1, 2, math.MaxInt64}[n+3]
+				if step > 0 {
+					x = base + int64(n)*step
+				}
+				v.AppendInt(x)
 			case 1:
 				v.AppendFloat([]float64{math.Inf(-1), -1.5, math.Copysign(0, -1), 0, 2, math.NaN(), math.Inf(1)}[n+3])
 			case 2:
@@ -58,6 +64,15 @@ func someDicts() []*types.Dict {
 		}
 		out = append(out, types.NewDict(v))
 	}
+	grown := types.NewDictBuilder(types.Of(types.Text))
+	for _, list := range [][]string{{"b", "a"}, {"c", "d", "e"}} {
+		v := types.NewVector(types.Of(types.Text), 0)
+		for _, s := range list {
+			v.AppendString(s)
+		}
+		grown.Add(nil, v)
+		out = append(out, grown.Dict())
+	}
 	return out
 }
 
@@ -72,7 +87,8 @@ func TestGroupIndexIsAsEncodedKeys(t *testing.T) {
 				kinds[i] %= 3
 			}
 		}
-		dicts := all[:rapid.IntRange(1, len(all)).Draw(t, "dicts")]
+		dicts := all[rapid.IntRange(0, 2).Draw(t, "first dict"):]
+		dicts = dicts[:rapid.IntRange(1, len(dicts)).Draw(t, "dicts")]
 		index, twin := newGroupIndex(), map[string]uint32{}
 		for range rapid.IntRange(1, 5).Draw(t, "batches") {
 			rows := rapid.IntRange(1, 40).Draw(t, "rows")
@@ -106,6 +122,42 @@ func TestGroupIndexIsAsEncodedKeys(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGridGrows: days and tails come in any order, until they are too many for a grid.
+func TestGridGrows(t *testing.T) {
+	const day = 86_400_000_000
+	index, twin := newGroupIndex(), map[[2]int64]uint32{}
+	for batch := range int64(60) {
+		a, b := types.NewVector(types.Of(types.Timestamp), 0), types.NewVector(types.Of(types.Int8), 0)
+		for i := range int64(types.BatchRows) {
+			shift := batch * batch / 4
+			if batch%3 == 1 {
+				shift = -shift
+			}
+			a.AppendInt((shift + i%5) * day)
+			b.AppendInt(i % 7 * batch)
+		}
+		if batch == 59 {
+			a.Ints[17] = math.MaxInt64
+		}
+		if (index.mode == indexGrid) != (batch > 0) {
+			t.Fatalf("batch %d: mode %d", batch, index.mode)
+		}
+		numbers, _ := index.assign([]*types.Vector{a, b}, types.BatchRows, nil, nil)
+		for i, n := range numbers {
+			key := [2]int64{a.Ints[i], b.Ints[i]}
+			if _, ok := twin[key]; !ok {
+				twin[key] = uint32(len(twin))
+			}
+			if n != twin[key] {
+				t.Fatalf("batch %d, row %d: %d, want %d", batch, i, n, twin[key])
+			}
+		}
+	}
+	if index.mode != indexWords {
+		t.Fatal("still a grid")
+	}
 }
 
 // TestWordTableGrows: many keys of two words.

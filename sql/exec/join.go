@@ -329,6 +329,9 @@ func pickRows(rows, sel []int32) []int32 {
 
 // unmatched queues what the kind of join makes of rows of the left.
 func (j *joinOp) unmatched(b *types.Batch, found types.Bitmap) {
+	if j.node.Kind == plan.InnerJoin || j.node.Kind == plan.RightJoin {
+		return
+	}
 	var sel []int32
 	want := j.node.Kind == plan.SemiJoin
 	for i := range b.Rows {

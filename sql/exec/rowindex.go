@@ -12,6 +12,9 @@ type rowIndex struct {
 
 func newRowIndex(keys []*types.Vector, rows int) *rowIndex {
 	x := &rowIndex{keys: newGroupIndex()}
+	if rows > 0 {
+		x.keys.expect(keys, rows)
+	}
 	numbers := make([]uint32, 0, rows)
 	var fresh []int32
 	for from := 0; from < rows; from += types.BatchRows { // the index needs memory for the rows that it is given

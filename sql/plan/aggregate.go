@@ -26,7 +26,7 @@ type AggCall struct {
 	// StateUnread says that nobody reads the portable state of an approximate
 	// aggregate: the column is NULL.
 	StateUnread bool
-	Column  types.Column // of the value
+	Column      types.Column // of the value
 }
 
 // String returns canonical text; equal text means an equal value.

@@ -53,7 +53,7 @@ func CompareFloat(a, b float64) int {
 func CompareBytes(t Type, a, b []byte) int {
 	switch t.OID {
 	case Numeric:
-		return DecodeDecimal(a).Cmp(DecodeDecimal(b))
+		return compareDecimals(a, b)
 	case Interval:
 		return DecodeSpan(a).Cmp(DecodeSpan(b))
 	case Bpchar:
@@ -70,6 +70,22 @@ func CompareBytes(t Type, a, b []byte) int {
 		return compareArrays(Datum{Type: t, Bytes: a}, Datum{Type: t, Bytes: b})
 	}
 	return bytes.Compare(a, b)
+}
+
+// compareDecimals orders stored decimals. Those of one sign and one scale below 128
+// differ in their coefficients alone, which have no leading zeros.
+func compareDecimals(a, b []byte) int {
+	if len(a) < 2 || len(b) < 2 || a[0] != b[0] || a[1] != b[1] || a[1] >= 0x80 {
+		return DecodeDecimal(a).Cmp(DecodeDecimal(b))
+	}
+	o := len(a) - len(b)
+	if o == 0 {
+		o = bytes.Compare(a[2:], b[2:])
+	}
+	if a[0] == decNegative {
+		return -o
+	}
+	return o
 }
 
 // CompareRows orders row i of a against row j of b, columns of one type.

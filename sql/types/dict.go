@@ -14,7 +14,7 @@ const MaxDictRows = math.MaxUint16
 // concurrent use. Two vectors with the same Dict are equal in a row exactly if their
 // codes are; nothing follows from different Dicts, unless one extends the other.
 type Dict struct {
-	values *Vector // flat, without NULLs; the first is empty, for rows that are NULL
+	values *Vector     // flat, without NULLs; the first is empty, for rows that are NULL
 	of     *dictFamily // those that a builder gives
 	once   sync.Once
 	ranks  []uint16
