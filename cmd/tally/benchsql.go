@@ -150,10 +150,6 @@ func (b *sqlBench) measure(ctx context.Context, out io.Writer, server *child, en
 		var expected [][]string
 		fmt.Fprintf(out, "| %-16s |", q.name)
 		for _, e := range engines {
-			if q.tableOnly && e.name() == "stream" {
-				fmt.Fprintf(out, " %9s |", "-")
-				continue
-			}
 			m, rows, err := b.one(ctx, server, e, q)
 			if err != nil {
 				return fmt.Errorf("%s, %s: %w", q.name, e.name(), err)

@@ -151,3 +151,24 @@ func TestSideName(t *testing.T) {
 		}
 	}
 }
+
+// TestCorrelatedSubqueriesOfStreamsAreJoins: unless the envelope of their rows is read,
+// which a join would lose.
+func TestCorrelatedSubqueriesOfStreamsAreJoins(t *testing.T) {
+	for _, c := range []struct {
+		sql    string
+		joined bool
+	}{
+		{"SELECT count(*) FROM clicks a WHERE EXISTS (SELECT 1 FROM clicks b WHERE b.spend = a.spend + 1 AND b.latency_ms > 2)", true},
+		{"SELECT a.campaign FROM clicks a WHERE NOT EXISTS (SELECT 1 FROM clicks b WHERE b.user_id = a.campaign AND b.latency_ms > a.latency_ms)", true},
+		{"SELECT a.name FROM users a WHERE a.name IN (SELECT user_id FROM clicks b WHERE b.country = a.country)", true},
+		{"SELECT a.name, EXISTS (SELECT 1 FROM clicks b WHERE b.user_id = a.name) FROM users a", true},
+		{"SELECT a.campaign, a._status FROM clicks a WHERE EXISTS (SELECT 1 FROM clicks b WHERE b.spend = a.spend + 1)", false},
+		{"SELECT a.name, a.id FROM users a WHERE a.name IN (SELECT user_id FROM clicks b WHERE b.country = a.country AND b._status = 'complete')", true},
+	} {
+		root := bound(t, c.sql).Root
+		if joined := find[*plan.Apply](root) == nil; joined != c.joined {
+			t.Errorf("%s:\n%s", c.sql, plan.Explain(root, nil))
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -332,8 +334,17 @@ func Optimize(q *Query, ec *expr.Context) *Query {
 	n.Root = MapExprs(q.Root, func(e expr.Expr) expr.Expr { return expr.Fold(e, ec) })
 	n.Root = PushFilters(n.Root)
 	n.Root = Prune(n.Root, len(q.Output))
+	if repeats(n.Root) { // where nobody reads the envelope of a subquery, it may be a join after all
+		n.Root = Prune(PushFilters(n.Root), len(q.Output))
+	}
 	n.Root = pushLimit(n.Root)
 	return &n
+}
+
+// repeats reports whether a subplan runs for each row of another input.
+func repeats(n Node) bool {
+	a, ok := n.(*Apply)
+	return ok && len(a.Outer) > 0 || slices.ContainsFunc(n.Children(), repeats)
 }
 
 // pushLimit tells stream scans how many rows are enough.

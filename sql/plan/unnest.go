@@ -93,11 +93,32 @@ func (u *unnesting) pull(n Node) (p pulled, ok bool) {
 		p.base = filtered(p.base, inner)
 		p.conds = append(p.conds, outer...)
 		return p, true
+	case *StreamScan:
+		return u.pullScan(x), true
 	}
 	if u.correlatedPlan(n) {
 		return p, false
 	}
 	return pulled{base: n, values: readAll(n)}, true
+}
+
+// pullScan takes the conditions that read outer values off a scan.
+func (u *unnesting) pullScan(s *StreamScan) pulled {
+	outer, inner := split(Conjuncts(s.Filter), u.correlated)
+	c := *s
+	c.Columns, c.Filter = slices.Clone(s.Columns), And(inner)
+	if slices.ContainsFunc(s.Partition, u.correlated) {
+		c.Partition = nil
+	}
+	for column := range Columns(outer...) {
+		if !slices.Contains(c.Columns, column) {
+			c.Columns = append(c.Columns, column)
+		}
+	}
+	for i, e := range outer {
+		outer[i] = Remap(e, func(column int) int { return slices.Index(c.Columns, column) })
+	}
+	return pulled{base: &c, values: readAll(&c)[:len(s.Columns)], conds: outer}
 }
 
 func substituteAll(list, by []expr.Expr) []expr.Expr {
