@@ -231,9 +231,30 @@ func TestSpillingIsLimited(t *testing.T) {
 	}
 }
 
-// TestSpillingMeetsAFullDisk: an error of the disk is an error of the statement,
-// wherever it comes, and nothing is left of it.
+// TestSpillingMeetsAFullDisk: 53100 wherever it comes, and nothing is left of the
+// statement.
 func TestSpillingMeetsAFullDisk(t *testing.T) {
+	for _, sql := range spillers {
+		for n := 0; n < 40; n += 3 {
+			s := newSpilling(t, vfs.FullFrom(vfs.Memory(), "temporary", int64(n)))
+			_, _, err := s.run(context.Background(), sql, small)
+			if err == nil {
+				if n == 0 {
+					t.Errorf("%s: did not write", sql)
+				}
+				break
+			}
+			if code := sqlerr.CodeOf(err); code != sqlerr.DiskFull {
+				t.Errorf("%s, %d: got %v, want 53100", sql, n, err)
+			}
+			s.empty()
+		}
+	}
+}
+
+// TestSpillingMeetsABrokenDisk: an error of the disk is an error of the statement,
+// wherever it comes, and nothing is left of it.
+func TestSpillingMeetsABrokenDisk(t *testing.T) {
 	for _, sql := range spillers {
 		for n := 1; n < 40; n += 3 {
 			fs := vfs.Memory()

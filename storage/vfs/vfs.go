@@ -6,8 +6,10 @@ package vfs
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
@@ -97,6 +99,20 @@ func FailWhen(fs FS, dir string, failing func() bool) FS {
 	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite && strings.HasPrefix(op.Path, dir) && failing() {
 			return errorfs.ErrInjected
+		}
+		return nil
+	}))
+}
+
+// FullFrom returns fs in which the disk is full, ENOSPC, from the n-th time on, counted
+// from 0, that a file under a directory is to be made or written to. Files can still be
+// removed.
+func FullFrom(fs FS, dir string, n int64) FS {
+	var seen atomic.Int64
+	takes := []errorfs.OpKind{errorfs.OpCreate, errorfs.OpFileWrite, errorfs.OpFileWriteAt, errorfs.OpFilePreallocate}
+	return errorfs.Wrap(fs, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if slices.Contains(takes, op.Kind) && strings.HasPrefix(op.Path, dir) && seen.Add(1) > n {
+			return syscall.ENOSPC
 		}
 		return nil
 	}))
