@@ -17,10 +17,8 @@ import (
 
 // Config of a program.
 type Config struct {
-	Fold     *plan.Fold
-	Lateness eventtime.Duration
-	// NeverLate folds every row, whatever the watermark: for ad-hoc queries.
-	NeverLate bool
+	Fold      *plan.Fold
+	Lateness  eventtime.Duration
 	MaxGroups int64 // over all windows; 0 is unlimited
 	Context   *expr.Context
 }
@@ -156,7 +154,7 @@ func (p *Program) fold(v *evaluated, sink Sink) error {
 		times = v.times.Ints
 	}
 	var late func(int, eventtime.Window) bool
-	if len(v.before) > 0 && !p.cfg.NeverLate && times != nil {
+	if len(v.before) > 0 && times != nil {
 		late = func(i int, w eventtime.Window) bool {
 			if !p.late(v.before, i, w) {
 				return false
@@ -179,7 +177,7 @@ func (p *Program) fold(v *evaluated, sink Sink) error {
 
 // late reports whether a row came after its window closed.
 func (p *Program) late(before []eventtime.Watermark, row int, w eventtime.Window) bool {
-	return len(before) > 0 && !p.cfg.NeverLate && before[row].Passed(w.Closes(p.cfg.Lateness))
+	return len(before) > 0 && before[row].Passed(w.Closes(p.cfg.Lateness))
 }
 
 // foldWindow folds rows that belong to one window.
