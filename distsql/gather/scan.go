@@ -137,20 +137,6 @@ func selectRows(ec *expr.Context, filter expr.Expr, b *types.Batch) ([]int32, er
 	return sel, nil
 }
 
-// streamBatch copies the chosen rows with the columns of the scan.
-func (g *gate) streamBatch(scan *plan.StreamScan, b *types.Batch, sel []int32) *types.Batch {
-	e := &rowEnvelope{gate: g, rows: len(sel), kind: agg.Exact, confidence: g.s.settings.Confidence}
-	out := &types.Batch{Rows: len(sel)}
-	for _, c := range scan.Columns {
-		if c < len(b.Cols) {
-			out.Cols = append(out.Cols, b.Cols[c].Gather(sel))
-		} else {
-			out.Cols = append(out.Cols, e.column(c-len(b.Cols)))
-		}
-	}
-	return out
-}
-
 // side runs a SideScan. Side relations are reports without an envelope, but a
 // partition that does not answer makes them partial all the same.
 func (s *Statement) side(ctx context.Context, scan *plan.SideScan, ec *expr.Context) (Rows, error) {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -148,12 +149,14 @@ func (g *grid) put(cols []*types.Vector, rows int, numbers []uint32, fresh []int
 // look appends the numbers of the rows, -1 for keys that are not there.
 func (g *grid) look(cols []*types.Vector, rows int, slots []uint32, numbers []int32) ([]uint32, []int32) {
 	slots, _ = g.place(cols, rows, slots[:0])
-	for _, s := range slots {
-		if s&miss != 0 {
-			numbers = append(numbers, -1)
-			continue
+	at := len(numbers)
+	numbers = slices.Grow(numbers, rows)[:at+rows]
+	for i, s := range slots {
+		number := int32(-1)
+		if s&miss == 0 {
+			number = int32(g.slots[s]) - 1
 		}
-		numbers = append(numbers, int32(g.slots[s])-1)
+		numbers[at+i] = number
 	}
 	return slots, numbers
 }
@@ -161,9 +164,8 @@ func (g *grid) look(cols []*types.Vector, rows int, slots []uint32, numbers []in
 // place appends the slots of the rows; missed says that some have none.
 func (g *grid) place(cols []*types.Vector, rows int, slots []uint32) (all []uint32, missed bool) {
 	at := len(slots)
-	for range rows {
-		slots = append(slots, 0)
-	}
+	slots = slices.Grow(slots, rows)[:at+rows]
+	clear(slots[at:])
 	for k := range g.axes {
 		if g.axes[k].add(cols[k], slots[at:]) {
 			missed = true
@@ -183,7 +185,7 @@ func (a *axis) add(c *types.Vector, slots []uint32) (missed bool) {
 		for i, v := range values {
 			d := uint64(v) - base
 			if d >= size {
-				d, missed = miss, true
+				missed = true
 				slots[i] |= miss
 				continue
 			}

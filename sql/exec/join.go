@@ -24,10 +24,11 @@ type joinOp struct {
 	hit     types.Bitmap // rows of the right that found a partner
 	on      *expr.Filter
 
-	widest int // bytes of the right's widest row
-	probed probe
-	queue  []*types.Batch
-	ended  bool
+	widest  int // bytes of the right's widest row
+	probed  probe
+	numbers []int32 // memory of probed
+	queue   []*types.Batch
+	ended   bool
 }
 
 func (r *run) openJoin(ctx context.Context, x *plan.Join) (Source, error) {
@@ -199,7 +200,10 @@ func (j *joinOp) probe(ctx context.Context) error {
 	var l, r []int32
 	for len(l) < p.pairs {
 		if len(p.candidates) == 0 {
-			if p.row++; p.row == p.batch.Rows {
+			for p.row++; j.table != nil && p.row < p.batch.Rows && p.numbers[p.row] < 0; {
+				p.row++ // no row has its key
+			}
+			if p.row == p.batch.Rows {
 				break
 			}
 			p.candidates = j.candidates(p)
@@ -232,7 +236,8 @@ func (j *joinOp) look() error {
 	if err != nil {
 		return err
 	}
-	p.numbers = j.table.find(keys, p.batch.Rows, make([]int32, 0, p.batch.Rows))
+	j.numbers = j.table.find(keys, p.batch.Rows, j.numbers[:0])
+	p.numbers = j.numbers
 	if !j.yieldsLeft() || j.on != nil {
 		return nil
 	}
