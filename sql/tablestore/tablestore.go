@@ -188,7 +188,7 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 	}
 	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
 	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
-	row := types.NewBatch(s.table.RowSchema(), 1)
+	rows := &types.Batch{Cols: all.Cols[:len(all.Cols)-1]} // without the identities
 	end := kv.PrefixEnd(s.tx.store.prefix(s.table.ID, 'r'))
 	from := s.next
 	s.next = nil
@@ -197,13 +197,10 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 			s.next = slices.Clone(key)
 			return errFull
 		}
-		if err := recordbatch.Decode(value, row); err != nil {
+		if err := recordbatch.Append(value, rows); err != nil {
 			return fmt.Errorf("table %s: %w", s.table.Name, err)
 		}
-		for i, c := range row.Cols {
-			all.Cols[i].AppendFrom(c, 0)
-		}
-		all.Cols[len(row.Cols)].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
+		all.Cols[len(rows.Cols)].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
 		all.Rows++
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/tallydb/tallydb/sql/types"
@@ -153,6 +154,17 @@ func Columns(payload []byte) int {
 // encoded, by the rows of a payload. Columns of b that are nil are passed over.
 // Errors wrap storage.ErrCorrupt or storage.ErrTooNew; b is then undefined.
 func Decode(payload []byte, b *types.Batch) error {
+	for _, c := range b.Cols {
+		if c != nil {
+			c.Reset()
+		}
+	}
+	b.Rows = 0
+	return Append(payload, b)
+}
+
+// Append is Decode, but keeps the rows that b has before those of the payload.
+func Append(payload []byte, b *types.Batch) error {
 	if len(payload) < headerBytes {
 		return corrupt("payload of %d bytes", len(payload))
 	}
@@ -164,13 +176,12 @@ func Decode(payload []byte, b *types.Batch) error {
 	if payload[0] != formatVersion || cols != len(b.Cols) || rows > MaxRows {
 		return corrupt("version %d, %d columns, %d rows", payload[0], cols, rows)
 	}
-	d := decoder{rest: payload[headerBytes:], rows: rows}
+	d := decoder{rest: payload[headerBytes:], rows: rows, before: b.Rows}
 	for i, c := range b.Cols {
 		var err error
 		if c == nil {
 			err = d.skip()
 		} else {
-			c.Reset()
 			err = d.column(c)
 		}
 		if err != nil {
@@ -180,7 +191,7 @@ func Decode(payload []byte, b *types.Batch) error {
 	if len(d.rest) != 0 {
 		return corrupt("%d bytes after the last column", len(d.rest))
 	}
-	b.Rows = rows
+	b.Rows += rows
 	return nil
 }
 
@@ -189,8 +200,9 @@ func corrupt(format string, args ...any) error {
 }
 
 type decoder struct {
-	rest []byte
-	rows int
+	rest   []byte
+	rows   int
+	before int // rows that are there already
 }
 
 // take returns the next n bytes.
@@ -249,7 +261,11 @@ func (d *decoder) column(v *types.Vector) error {
 		return err
 	}
 	for i := range words {
-		v.Nulls = append(v.Nulls, binary.LittleEndian.Uint64(nulls[8*i:]))
+		word := binary.LittleEndian.Uint64(nulls[8*i:])
+		if n := d.rows - 64*i; n < 64 {
+			word &= 1<<n - 1
+		}
+		d.nulls(v, word, d.before+64*i)
 	}
 	switch v.Type.Kind() {
 	case types.KindInt:
@@ -258,6 +274,13 @@ func (d *decoder) column(v *types.Vector) error {
 		return d.floats(v)
 	default:
 		return d.strings(v)
+	}
+}
+
+// nulls adds a word of NULLs, of the rows from a number on.
+func (d *decoder) nulls(v *types.Vector, word uint64, from int) {
+	for ; word != 0; word &= word - 1 {
+		v.Nulls.Set(from + bits.TrailingZeros64(word))
 	}
 }
 
@@ -271,27 +294,28 @@ func (d *decoder) ints(v *types.Vector) error {
 	if err != nil {
 		return err
 	}
-	v.Ints = slices.Grow(v.Ints, d.rows)[:d.rows]
+	v.Ints = slices.Grow(v.Ints, d.rows)[:len(v.Ints)+d.rows]
+	out := v.Ints[len(v.Ints)-d.rows:]
 	switch width {
 	case 0:
-		for i := range v.Ints {
-			v.Ints[i] = lo
+		for i := range out {
+			out[i] = lo
 		}
 	case 1:
-		for i := range v.Ints {
-			v.Ints[i] = lo + int64(in[i])
+		for i := range out {
+			out[i] = lo + int64(in[i])
 		}
 	case 2:
-		for i := range v.Ints {
-			v.Ints[i] = lo + int64(binary.LittleEndian.Uint16(in[2*i:]))
+		for i := range out {
+			out[i] = lo + int64(binary.LittleEndian.Uint16(in[2*i:]))
 		}
 	case 4:
-		for i := range v.Ints {
-			v.Ints[i] = lo + int64(binary.LittleEndian.Uint32(in[4*i:]))
+		for i := range out {
+			out[i] = lo + int64(binary.LittleEndian.Uint32(in[4*i:]))
 		}
 	case 8:
-		for i := range v.Ints {
-			v.Ints[i] = lo + int64(binary.LittleEndian.Uint64(in[8*i:]))
+		for i := range out {
+			out[i] = lo + int64(binary.LittleEndian.Uint64(in[8*i:]))
 		}
 	default:
 		return corrupt("integers of %d bytes", width)
@@ -304,9 +328,9 @@ func (d *decoder) floats(v *types.Vector) error {
 	if err != nil {
 		return err
 	}
-	v.Floats = slices.Grow(v.Floats, d.rows)[:d.rows]
-	for i := range v.Floats {
-		v.Floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(in[8*i:]))
+	v.Floats = slices.Grow(v.Floats, d.rows)[:len(v.Floats)+d.rows]
+	for i, out := 0, v.Floats[len(v.Floats)-d.rows:]; i < d.rows; i++ {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(in[8*i:]))
 	}
 	return nil
 }
@@ -325,8 +349,15 @@ func (d *decoder) strings(v *types.Vector) error {
 	if err != nil {
 		return err
 	}
+	if uint64(len(v.Data))+uint64(total) > math.MaxUint32 {
+		return corrupt("values of more than 4 GiB")
+	}
+	if len(v.Offsets) == 0 {
+		v.Offsets = append(v.Offsets, 0)
+	}
 	v.Offsets = slices.Grow(v.Offsets, d.rows)
 	var at uint64
+	base := uint32(len(v.Data))
 	for i := range d.rows {
 		switch width {
 		case 0:
@@ -342,7 +373,7 @@ func (d *decoder) strings(v *types.Vector) error {
 		if at > uint64(total) {
 			return corrupt("values exceed their data")
 		}
-		v.Offsets = append(v.Offsets, uint32(at))
+		v.Offsets = append(v.Offsets, base+uint32(at))
 	}
 	if at != uint64(total) {
 		return corrupt("data exceeds its values")

@@ -58,6 +58,33 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
+// TestAppend: payloads one after the other, also of fewer columns, are their rows.
+func TestAppend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		got, want := types.NewBatch(testSchema, 0), types.NewBatch(testSchema, 0)
+		skipped := rapid.IntRange(-1, len(testSchema.Columns)-1).Draw(t, "skipped")
+		if skipped >= 0 {
+			got.Cols[skipped] = nil
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "payloads") {
+			b := randomBatch(t)
+			for i, c := range b.Cols {
+				want.Cols[i].AppendAll(c)
+			}
+			want.Rows += b.Rows
+			if err := Append(Encode(nil, b), got); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if skipped >= 0 {
+			got.Cols[skipped] = want.Cols[skipped]
+		}
+		if d := cmp.Diff(values(want), values(got), cmp.AllowUnexported(types.Type{}), cmp.Transformer("bits", math.Float64bits), cmpopts.EquateEmpty()); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
 func FuzzDecode(f *testing.F) {
 	b := types.NewBatch(testSchema, 0)
 	b.Cols[0].AppendInt(1 << 40)

@@ -44,7 +44,7 @@ func (w *Worker) Scan(from, to id.Offset, columns []int) (*image.Scan, []image.S
 
 // readColumns is image.Read of this partition. It runs beside the worker.
 func (w *Worker) readColumns(ctx context.Context, from, to id.Offset, into *types.Batch, end func()) error {
-	var one *types.Batch // of a record that is not the first, or not admitted as a whole
+	var one *types.Batch // of a record that was not admitted as a whole
 	return w.cfg.Log.Read(ctx, w.cfg.Partition, from, to, func(rec *ingestlog.Record) error {
 		if rec.Kind != ingestlog.Data {
 			end()
@@ -54,8 +54,8 @@ func (w *Worker) readColumns(ctx context.Context, from, to id.Offset, into *type
 		if err != nil {
 			return err
 		}
-		if into.Rows == 0 && !refused.Any() {
-			err = recordbatch.Decode(rec.Payload, into)
+		if !refused.Any() {
+			err = recordbatch.Append(rec.Payload, into)
 			end()
 			return err
 		}
@@ -83,15 +83,6 @@ func sameColumns(b *types.Batch) *types.Batch {
 }
 
 func appendAdmitted(into, from *types.Batch, refused types.Bitmap) {
-	if !refused.Any() {
-		for i, c := range from.Cols {
-			if c != nil {
-				into.Cols[i].AppendAll(c)
-			}
-		}
-		into.Rows += from.Rows
-		return
-	}
 	var admitted []int32
 	for i := range from.Rows {
 		if !refused.Has(i) {
