@@ -98,7 +98,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	_ = l.Close()
 	ended()
 	if accepting != nil {
-		<-accepting
+		_ = <-accepting // it says that the listener is closed
 	}
 	refused.Wait()
 	return failure
