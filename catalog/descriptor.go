@@ -148,6 +148,7 @@ const (
 	LabelExceeded = "label" // the row is degraded
 	NullExceeded  = "null"  // and the value is NULL
 	FailExceeded  = "error" // the statement fails
+	ExactExceeded = "exact" // the value is computed from the retained log, as far as that goes back
 )
 
 // Default returns the SQL text of a column's default, or "".

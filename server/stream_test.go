@@ -102,6 +102,52 @@ func TestViewOverTrimmedHistory(t *testing.T) {
 	servertest.Expect(t, c, query, before...)
 }
 
+// TestL8ExactBeyondBoundCountsWhatTheViewCounted: values that break the accuracy
+// contract of a view are counted again from the log without what the view found late
+// or failed on, in every window that the log still has all of; the others say that
+// they are estimates.
+func TestL8ExactBeyondBoundCountsWhatTheViewCounted(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Config: small})
+	c := s.Connect()
+	servertest.Exec(t, c, clicks, `CREATE CONTINUOUS VIEW v WITH (max_error = 0.001, on_bound_exceeded = 'exact') AS
+		SELECT key, window_start, window_end, count(*) AS n, approx_distinct(100 / value, 4) AS users
+		FROM TUMBLE(clicks, at, INTERVAL '1 hour') GROUP BY key, window_start, window_end`,
+		`CREATE CONTINUOUS VIEW total WITH (max_error = 0.001, on_bound_exceeded = 'exact') AS SELECT approx_distinct(value, 4) AS users FROM clicks`)
+	hour := func(n int) {
+		s.Clock.Advance(time.Hour)
+		var rows []string
+		for i := range 60 { // 100 / 0 fails
+			rows = append(rows, fmt.Sprintf("(%d, 'k%d', %d, '%s')", n*1000+i, i%2, i, at(n*3600+i)))
+		}
+		servertest.Exec(t, c, "INSERT INTO clicks VALUES "+strings.Join(rows, ", "))
+		if n > 1 { // late in a window that has closed
+			servertest.Exec(t, c, fmt.Sprintf("INSERT INTO clicks VALUES (%d, 'k0', 1000, '%s'), (%d, 'k1', 1000, '%s')", n*1000+900, at(n*3600-600), n*1000+901, at(n*3600-600)))
+		}
+		s.Tick()
+	}
+	hour(1)
+	hour(2)
+	// 100 / 2, 4 … 58 are 13 numbers, 100 / 1, 3 … 59 are 13.
+	window := func(n int, columns string) string {
+		return fmt.Sprintf("SELECT %s FROM v WHERE window_start = '%s' ORDER BY key", columns, at(n*3600))
+	}
+	servertest.Expect(t, c, window(1, "key, n, users, users_lo, users_hi, _error, _err_kind, _status"), "k0|29|13|13|13|0|exact|degraded", "k1|30|13|13|13|0|exact|degraded")
+	servertest.Expect(t, c, "SELECT users, _status FROM total", "61|complete")
+	s = s.Reopen()
+	c = s.Connect()
+	servertest.Expect(t, c, window(2, "key, n, users, _error"), "k0|29|13|0", "k1|30|13|0")
+	for n := 3; n < 8; n++ {
+		hour(n)
+	}
+	if err := s.Node.Retain(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// The first windows and the total reach behind what is left; the last ones do not.
+	servertest.Expect(t, c, window(1, "users_lo < users_hi, _error > 0.001, _flags & 32"), "t|t|32", "t|t|32")
+	servertest.Expect(t, c, "SELECT users > 100, _error > 0.001, _flags & 32, _status FROM total", "f|t|32|degraded")
+	servertest.Expect(t, c, window(7, "key, n, users, _error, _flags & 32"), "k0|29|13|0|0", "k1|30|13|0|0")
+}
+
 // TestRetentionTrimsOnlyWhatACheckpointCovers: after a crash, a partition finds
 // everything that it has to replay.
 func TestRetentionTrimsOnlyWhatACheckpointCovers(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/tallydb/tallydb/sql/agg"
@@ -18,11 +19,17 @@ type gridPoint struct{ n, seeds int }
 
 // grid is the numbers of values from 1 on, each with up to 1,000 seeds as long as
 // that is no more than a budget of values; TALLY_STATISTICS=full goes to ten million
-// values, and to a budget that is fifty times as large.
-func grid() []gridPoint {
+// values, and to a budget that is fifty times as large, or TALLY_GRID_VALUES.
+func grid(t *testing.T) []gridPoint {
+	t.Helper()
 	most, budget, seeds := 100_000, 100_000, 100
 	if os.Getenv("TALLY_STATISTICS") == "full" {
 		most, budget, seeds = 10_000_000, 5_000_000, 1000
+	}
+	if values := os.Getenv("TALLY_GRID_VALUES"); values != "" {
+		var err error
+		budget, err = strconv.Atoi(values)
+		must(t, err)
 	}
 	var out []gridPoint
 	for n := 1; n <= most; n *= 10 {
@@ -36,7 +43,7 @@ func grid() []gridPoint {
 func onGrid(t *testing.T, what string, b agg.Bound, column func(n int) *types.Vector, prepare func(v *types.Vector), check func(s agg.States, seed keyhash.Seed, v *types.Vector) (hits, of int, deviation float64)) {
 	t.Helper()
 	hits, of := 0, 0
-	for _, p := range grid() {
+	for _, p := range grid(t) {
 		v := column(p.n)
 		prepare(v)
 		sum := 0.0

@@ -26,6 +26,8 @@ type Transport interface {
 	// Fold returns a partition's groups of views at one moment that is not before
 	// the cut.
 	Fold(ctx context.Context, t fragment.Target, reqs ...fragment.FoldRequest) ([]*fragment.Partial, error)
+	// Recount computes groups of a view as the exact twins of its aggregates do.
+	Recount(ctx context.Context, t fragment.Target, req fragment.RecountRequest) (*fragment.Recount, error)
 	// Await waits until a partition has admitted its log up to the cut.
 	Await(ctx context.Context, t fragment.Target) (fragment.Reach, error)
 	// Scan reads admitted rows; fn may keep the batches, but not change them.

@@ -61,7 +61,7 @@ func (s *Statement) fold(ctx context.Context, scan *plan.FoldScan, ec *expr.Cont
 	if err := s.askFolds(ctx, scan.Fold.Stream, f); err != nil {
 		return nil, err
 	}
-	return s.finishFold(f)
+	return s.finishFold(ctx, f)
 }
 
 // foldTogether answers the scans of a stream's views that are to be of one moment,
@@ -83,7 +83,7 @@ func (s *Statement) foldTogether(ctx context.Context, stream *catalog.Relation, 
 		return err
 	}
 	for i, scan := range scans {
-		answer, err := s.finishFold(folds[i])
+		answer, err := s.finishFold(ctx, folds[i])
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (s *Statement) askFolds(ctx context.Context, stream *catalog.Relation, fold
 }
 
 // finishFold merges the replies.
-func (s *Statement) finishFold(f *folding) (*folded, error) {
+func (s *Statement) finishFold(ctx context.Context, f *folding) (*folded, error) {
 	scan := f.scan
 	m := newMerger(s, f, s.newGate(scan.Fold.Stream, scan.View.Name, f.partitions, scan.View.ContinuousView.Birth))
 	if scan.View.ContinuousView.MissedUntil != nil {
@@ -146,7 +146,7 @@ func (s *Statement) finishFold(f *folding) (*folded, error) {
 			}
 		}
 	}
-	batch, err := m.finish()
+	batch, err := m.finish(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -156,12 +156,19 @@ func (s *Statement) finishFold(f *folding) (*folded, error) {
 // answer is what was merged, on its way to rows.
 type answer struct {
 	*merger
-	window []eventtime.Time // start, by row
-	errors []*types.Vector  // declared errors of the approximate columns
+	window    []eventtime.Time // start, by row
+	estimates []estimated
+	exact     func(row int) bool // of rows that were counted again; nil if none were
+}
+
+// estimated is an approximate aggregate that was finalised, with the declared errors.
+type estimated struct {
+	agg    int // its number
+	errors *types.Vector
 }
 
 // finish finalises the groups and puts the envelope on.
-func (m *merger) finish() (*types.Batch, error) {
+func (m *merger) finish(ctx context.Context) (*types.Batch, error) {
 	m.gate.sort()
 	m.settle()
 	a := &answer{merger: m, window: m.windows()}
@@ -173,6 +180,11 @@ func (m *merger) finish() (*types.Batch, error) {
 	cols, err := a.dataColumns(&layout)
 	if err != nil {
 		return nil, err
+	}
+	if m.scan.ExactBeyond != nil {
+		if err := a.recount(ctx, &layout, cols); err != nil {
+			return nil, err
+		}
 	}
 	e := a.envelope()
 	out := &types.Batch{Rows: m.groups()}
@@ -316,7 +328,7 @@ func (a *answer) aggColumns(l *plan.OutputLayout, i int, cols map[int]*types.Vec
 		return nil
 	}
 	cols[l.Lo[i]], cols[l.Hi[i]] = bounds.Lo, bounds.Hi
-	a.errors = append(a.errors, bounds.Error)
+	a.estimates = append(a.estimates, estimated{i, bounds.Error})
 	if !slices.Contains(a.scan.Columns, l.State[i]) {
 		return nil // portable states are large, and read by combine() only
 	}
@@ -341,7 +353,10 @@ func (a *answer) envelope() *rowEnvelope {
 		end: end, closes: func(row int) eventtime.Time { return end(row).Add(lateness) },
 		degraded: func(row int) bool { return a.degraded[a.window[row]] > 0 },
 		trimmed:  a.trimmed(),
-		errors:   a.errors, kind: worstKind(f, a.scan.Needed), confidence: a.s.settings.Confidence,
+		exact:    a.exact, kind: worstKind(f, a.scan.Needed), confidence: a.s.settings.Confidence,
+	}
+	for _, x := range a.estimates {
+		e.errors = append(e.errors, x.errors)
 	}
 	limit := a.scan.View.ContinuousView.MaxStaleness
 	e.outdated = limit > 0 && a.gate.coverage.StalenessMillis > limit.Milliseconds()

@@ -26,6 +26,7 @@ type rowEnvelope struct {
 	trimmed    func(row int) bool // events of the row's window may have been trimmed unseen
 	errors     []*types.Vector    // declared errors of the approximate columns
 	kind       agg.ErrorKind
+	exact      func(row int) bool // the row was counted again, and has no error; nil: none has
 	confidence float64
 }
 
@@ -115,7 +116,13 @@ func (e *rowEnvelope) column(which int) *types.Vector {
 	case plan.EnvConfidence:
 		return types.Repeat(types.FloatDatum(e.confidence), e.rows)
 	case plan.EnvErrKind:
-		return types.Repeat(types.TextDatum(string(e.kind)), e.rows)
+		for i := range e.rows {
+			if e.exact != nil && e.exact(i) {
+				v.AppendString(string(agg.Exact))
+			} else {
+				v.AppendString(string(e.kind))
+			}
+		}
 	case plan.EnvAsOf:
 		at := eventtime.FromUnixMicro(e.gate.s.pinned.UnixMicro()).Add(-eventtime.Duration(c.StalenessMillis) * eventtime.Millisecond)
 		return types.Repeat(types.IntDatum(types.Timestamptz, int64(at)), e.rows)

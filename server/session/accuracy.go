@@ -10,6 +10,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
@@ -32,13 +33,10 @@ func (a *accuracyOptions) readers() map[string]func(string) error {
 		},
 		"on_bound_exceeded": func(v string) error {
 			switch a.action = strings.ToLower(v); a.action {
-			case catalog.LabelExceeded, catalog.NullExceeded, catalog.FailExceeded:
+			case catalog.LabelExceeded, catalog.NullExceeded, catalog.FailExceeded, catalog.ExactExceeded:
 				return nil
-			case "exact":
-				return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view cannot answer exactly where a bound is exceeded: it keeps states, not the values that they were made of").
-					WithHint("Use an exact aggregate, such as exact_count_distinct, in the view, or query the stream; or choose 'label', 'null' or 'error'.")
 			}
-			return sqlerr.New(sqlerr.InvalidParameterValue, "option %q must be 'label', 'null' or 'error', not %q", "on_bound_exceeded", v)
+			return sqlerr.New(sqlerr.InvalidParameterValue, "option %q must be 'label', 'null', 'error' or 'exact', not %q", "on_bound_exceeded", v)
 		},
 	}
 }
@@ -94,6 +92,10 @@ func (s *Session) alterContinuousView(_ context.Context, x *ast.AlterContinuousV
 	named := func(name string) bool {
 		return slices.ContainsFunc(options, func(o ast.Option) bool { return strings.EqualFold(o.Name, name) })
 	}
+	plan, err := bind.ViewOf(s.bindEnv(s.exprContext()), rel)
+	if err != nil {
+		return "", err
+	}
 	_, err = s.engine.Catalog.Update(s.tenant.Database, rel.ID, func(r *catalog.Relation) error {
 		v := *r.ContinuousView
 		r.ContinuousView = &v
@@ -110,6 +112,9 @@ func (s *Session) alterContinuousView(_ context.Context, x *ast.AlterContinuousV
 			return nil
 		}
 		changed, err := accuracy.resolve(v.Accuracy)
+		if err == nil {
+			err = plan.CheckAccuracy(changed)
+		}
 		v.Accuracy = changed
 		return err
 	})

@@ -255,6 +255,9 @@ func (s *Session) readViewOptions(view *catalog.ContinuousView, plan *bind.ViewP
 	if view.Accuracy, err = accuracy.resolve(nil); err != nil {
 		return err
 	}
+	if err := plan.CheckAccuracy(view.Accuracy); err != nil {
+		return err
+	}
 	view.Early = ignored
 	view.AllowedLateness = eventtime.Duration(lateness.Microseconds())
 	stream := plan.Stream.Stream

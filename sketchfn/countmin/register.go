@@ -6,6 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -76,6 +77,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 			return agg.Bound{}, err
 		}
 		b.Final = final{column, types.FormatDatum(v, nil)}
+		b.Shadow = shadow.Count(b.ArgTypes[0], func(v *shadow.Values) uint64 { return v.Count(column) })
 		return b, nil
 	}})
 	d = descriptor("freq_union", "freq_union(s sketch) → sketch")

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -35,7 +36,11 @@ func Register(r *agg.Registry, fs *value.Families) {
 	d := descriptor("approx_distinct", "approx_distinct(x any type with equality [, precision int4 | error float8]) → int8")
 	d.Aliases = []string{"approx_count_distinct", "hll_count_distinct"}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		return bind("approx_distinct", args, consts, func(spec) agg.Finaliser { return countFinal{} })
+		b, err := bind("approx_distinct", args, consts, func(spec) agg.Finaliser { return countFinal{} })
+		if err == nil {
+			b.Shadow = shadow.Count(b.ArgTypes[0], (*shadow.Values).Distinct)
+		}
+		return b, err
 	}})
 	f := family()
 	d = descriptor("hll_agg", "hll_agg(x any type with equality [, precision int4 | error float8]) → sketch")

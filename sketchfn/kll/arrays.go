@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -16,7 +17,7 @@ const maxPoints = 1000
 // registerMore registers approx_quantiles, approx_rank and approx_cdf.
 func registerMore(r *agg.Registry) {
 	d := descriptor("approx_quantiles", "approx_quantiles(x number or time, quantiles float8[] [, k int4]) → float8[], or an array of the time's type", kParameter)
-	r.Register(&agg.Function{Descriptor: d, Bind: bindPoints("approx_quantiles", func(name string, in types.Type, points []types.Datum) (agg.Finaliser, error) {
+	r.Register(&agg.Function{Descriptor: d, Bind: bindPoints("approx_quantiles", func(name string, in types.Type, points []types.Datum) (finaliser, error) {
 		f := quantilesFinal{in: in, out: resultType(in)}
 		for _, p := range points {
 			q, err := numberOf(name, p)
@@ -31,14 +32,14 @@ func registerMore(r *agg.Registry) {
 		return f, nil
 	})})
 	d = descriptor("approx_cdf", "approx_cdf(x number or time, points array of x's type [, k int4]) → float8[]", kParameter)
-	r.Register(&agg.Function{Descriptor: d, Bind: bindPoints("approx_cdf", func(name string, in types.Type, points []types.Datum) (agg.Finaliser, error) {
+	r.Register(&agg.Function{Descriptor: d, Bind: bindPoints("approx_cdf", func(name string, in types.Type, points []types.Datum) (finaliser, error) {
 		f := cdfFinal{}
 		for _, p := range points {
-			key, text, err := keyOf(name, in, p)
+			x, err := pointOf(name, in, p)
 			if err != nil {
 				return nil, err
 			}
-			f.keys, f.texts = append(f.keys, key), append(f.texts, text)
+			f.points = append(f.points, x)
 		}
 		return f, nil
 	})})
@@ -53,16 +54,16 @@ func registerMore(r *agg.Registry) {
 			return agg.Bound{}, err
 		}
 		in := inputType(args[0])
-		key, text, err := keyOf(name, in, v)
+		x, err := pointOf(name, in, v)
 		if err != nil {
 			return agg.Bound{}, err
 		}
-		return bindState(name, args, consts, 2, rankFinal{key, text})
+		return bindState(name, args, consts, 2, rankFinal{x})
 	}})
 }
 
 // bindPoints binds a call whose second argument is an array of constants.
-func bindPoints(name string, final func(name string, in types.Type, points []types.Datum) (agg.Finaliser, error)) func([]types.Type, []*types.Datum) (agg.Bound, error) {
+func bindPoints(name string, final func(name string, in types.Type, points []types.Datum) (finaliser, error)) func([]types.Type, []*types.Datum) (agg.Bound, error) {
 	return func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		if len(args) < 2 || len(args) > 3 || inputType(args[0]).OID == 0 || !args[1].OID.IsArray() && args[1].OID != types.Unknown {
 			return agg.Bound{}, param.NoFunction(name, args)
@@ -103,11 +104,23 @@ func numberOf(name string, d types.Datum) (float64, error) {
 	return param.Number(name, "quantile", []types.Type{d.Type}, []*types.Datum{&d}, 0)
 }
 
-// keyOf returns the key of a value that x is compared with, and its text. Where x
-// is an integer and the value lies between two, it is the lower one.
-func keyOf(name string, in types.Type, d types.Datum) (uint64, string, error) {
+// point is a value that the input is compared with.
+type point struct {
+	value types.Datum // of the input's type
+	key   uint64
+	text  string
+}
+
+// exactShare returns the share of values that are at most the point.
+func (p point) exactShare(v *shadow.Values) types.Datum {
+	return types.FloatDatum(float64(v.AtMost(p.value)) / float64(v.Total()))
+}
+
+// pointOf returns a value that x is compared with. Where x is an integer and the value
+// lies between two, it is the lower one.
+func pointOf(name string, in types.Type, d types.Datum) (point, error) {
 	if d.Null {
-		return 0, "", sqlerr.New(sqlerr.InvalidParameterValue, "the values of %s must not be null", name)
+		return point{}, sqlerr.New(sqlerr.InvalidParameterValue, "the values of %s must not be null", name)
 	}
 	text := types.FormatDatum(d, nil)
 	switch {
@@ -115,23 +128,24 @@ func keyOf(name string, in types.Type, d types.Datum) (uint64, string, error) {
 	case d.Type.Kind() == types.KindBytes && d.Type.OID != types.Numeric || in.OID != types.Int8 && in.OID != types.Float8:
 		p, err := types.Parse(in, []byte(text), nil)
 		if err != nil {
-			return 0, "", err
+			return point{}, err
 		}
 		d = p
 	default:
 		x, err := numberOf(name, d)
 		if err != nil {
-			return 0, "", err
+			return point{}, err
 		}
 		d = types.FloatDatum(x)
 	}
 	switch {
 	case d.Type.Kind() == types.KindInt:
-		return intKey(d.Int), text, nil
+		return point{types.Datum{Type: in, Int: d.Int}, intKey(d.Int), text}, nil
 	case in.OID == types.Float8:
-		return floatKey(d.Float), text, nil
+		return point{d, floatKey(d.Float), text}, nil
 	}
-	return intKey(floorInt(d.Float)), text, nil
+	x := floorInt(d.Float)
+	return point{types.Datum{Type: in, Int: x}, intKey(x), text}, nil
 }
 
 // resultType is the type of a quantile of inputs that are kept as t.
@@ -193,6 +207,15 @@ func (f quantilesFinal) Finalise(states agg.States, n int, confidence float64, o
 	return nil
 }
 
+// exact implements finaliser.
+func (f quantilesFinal) exact(v *shadow.Values) types.Datum {
+	list := make([]types.Datum, len(f.qs))
+	for i, q := range f.qs {
+		list[i] = final{q: q, in: f.in, out: f.out}.exact(v)
+	}
+	return types.NewArray(f.out, list).Datum()
+}
+
 // appendArray appends the values of a column as one array.
 func appendArray(out *types.Vector, none bool, items *types.Vector) {
 	if none {
@@ -207,10 +230,7 @@ func appendArray(out *types.Vector, none bool, items *types.Vector) {
 }
 
 // cdfFinal makes a state the shares of values that are at most each of the keys.
-type cdfFinal struct {
-	keys  []uint64
-	texts []string
-}
+type cdfFinal struct{ points []point }
 
 // Type implements agg.Finaliser.
 func (cdfFinal) Type() types.Type { return types.Of(types.Float8Array) }
@@ -222,7 +242,13 @@ func (cdfFinal) Approximate() bool { return true }
 func (cdfFinal) Kind() agg.ErrorKind { return agg.Probabilistic }
 
 // String implements agg.Finaliser.
-func (f cdfFinal) String() string { return "cdf " + strings.Join(f.texts, ", ") }
+func (f cdfFinal) String() string {
+	parts := make([]string, len(f.points))
+	for i, p := range f.points {
+		parts[i] = p.text
+	}
+	return "cdf " + strings.Join(parts, ", ")
+}
 
 // Finalise implements agg.Finaliser.
 func (f cdfFinal) Finalise(states agg.States, n int, confidence float64, out *types.Vector, bounds *agg.Bounds) error {
@@ -230,15 +256,15 @@ func (f cdfFinal) Finalise(states agg.States, n int, confidence float64, out *ty
 	for g := range uint32(n) {
 		columns := [3]*types.Vector{}
 		for i := range columns {
-			columns[i] = types.NewVector(types.Of(types.Float8), len(f.keys))
+			columns[i] = types.NewVector(types.Of(types.Float8), len(f.points))
 		}
 		m, weight, ok := s.prepare(g)
 		e := 0.0
-		for _, key := range f.keys {
+		for _, p := range f.points {
 			if !ok {
 				break
 			}
-			x := s.shareOf(&m, weight, key, confidence)
+			x := s.shareOf(&m, weight, p.key, confidence)
 			columns[0].AppendFloat(x.value)
 			columns[1].AppendFloat(x.lo)
 			columns[2].AppendFloat(x.hi)
@@ -252,4 +278,13 @@ func (f cdfFinal) Finalise(states agg.States, n int, confidence float64, out *ty
 		}
 	}
 	return nil
+}
+
+// exact implements finaliser.
+func (f cdfFinal) exact(v *shadow.Values) types.Datum {
+	list := make([]types.Datum, len(f.points))
+	for i, p := range f.points {
+		list[i] = p.exactShare(v)
+	}
+	return types.NewArray(types.Of(types.Float8), list).Datum()
 }

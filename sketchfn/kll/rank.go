@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -62,8 +63,7 @@ func (s *States) shareOf(m *meta, n, key uint64, confidence float64) share {
 
 // rankFinal makes a state the share of values that are at most key.
 type rankFinal struct {
-	key  uint64
-	text string
+	point point
 }
 
 // Type implements agg.Finaliser.
@@ -76,13 +76,13 @@ func (rankFinal) Approximate() bool { return true }
 func (rankFinal) Kind() agg.ErrorKind { return agg.Probabilistic }
 
 // String implements agg.Finaliser.
-func (f rankFinal) String() string { return "rank " + f.text }
+func (f rankFinal) String() string { return "rank " + f.point.text }
 
 // Finalise implements agg.Finaliser.
 func (f rankFinal) Finalise(states agg.States, n int, confidence float64, out *types.Vector, bounds *agg.Bounds) error {
 	s := states.(*States)
 	for g := range uint32(n) {
-		x := s.share(g, f.key, confidence)
+		x := s.share(g, f.point.key, confidence)
 		appendShare(out, x.none, x.value)
 		if bounds != nil {
 			appendShare(bounds.Lo, x.none, x.lo)
@@ -92,6 +92,9 @@ func (f rankFinal) Finalise(states agg.States, n int, confidence float64, out *t
 	}
 	return nil
 }
+
+// exact implements finaliser.
+func (f rankFinal) exact(v *shadow.Values) types.Datum { return f.point.exactShare(v) }
 
 func appendShare(out *types.Vector, none bool, x float64) {
 	if none {

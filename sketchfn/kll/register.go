@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/types"
@@ -78,8 +79,14 @@ func bind(name string, q float64, args []types.Type, consts []*types.Datum, kAt 
 	return bindState(name, args, consts, kAt, final{q: q, in: t, out: resultType(t)})
 }
 
+// finaliser makes a value of a sketch, or of all values.
+type finaliser interface {
+	agg.Finaliser
+	exact(v *shadow.Values) types.Datum
+}
+
 // bindState binds a call with this finaliser whose argument number kAt is k.
-func bindState(name string, args []types.Type, consts []*types.Datum, kAt int, f agg.Finaliser) (agg.Bound, error) {
+func bindState(name string, args []types.Type, consts []*types.Datum, kAt int, f finaliser) (agg.Bound, error) {
 	t := inputType(args[0])
 	if t.OID == 0 {
 		return agg.Bound{}, param.NoFunction(name, args)
@@ -88,7 +95,7 @@ func bindState(name string, args []types.Type, consts []*types.Datum, kAt int, f
 	if err != nil {
 		return agg.Bound{}, err
 	}
-	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{typ: t, k: k}, Final: f}, nil
+	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{typ: t, k: k}, Final: f, Shadow: shadow.Of(t, f.Type(), f.exact)}, nil
 }
 
 // inputType returns the type that the input is kept as: int8 for integers,
@@ -175,6 +182,15 @@ func (f final) Finalise(states agg.States, n int, confidence float64, out *types
 		}
 	}
 	return nil
+}
+
+// exact implements finaliser.
+func (f final) exact(v *shadow.Values) types.Datum {
+	d := v.At(rankOf(f.q, v.Total()))
+	if f.in.OID == types.Int8 {
+		return types.FloatDatum(float64(d.Int))
+	}
+	return d
 }
 
 func (f final) append(out *types.Vector, none bool, key uint64) {

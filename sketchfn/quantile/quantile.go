@@ -7,6 +7,7 @@ import (
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/types"
@@ -67,6 +68,8 @@ func (f Family[T]) Register(r *agg.Registry, fs *value.Families) {
 			err = param.Within(f.Prefix+"_quantile", qParameter, q)
 		}
 		b.Final = final[T]{q: q, kind: f.ErrorKind}
+		float8 := types.Of(types.Float8)
+		b.Shadow = shadow.Of(float8, float8, func(v *shadow.Values) types.Datum { return v.At(RankOf(q, v.Total())) })
 		return b, err
 	}})
 	d.Name = f.Prefix + "_agg"

@@ -22,16 +22,31 @@ func (s *States) datum(c counter) types.Datum {
 	return d
 }
 
-// appendList appends counters as canonical jsonb: an array of objects.
-func (s *States) appendList(dst []byte, list []counter) []byte {
-	dst = append(dst, '[')
+// item is a value in a list, with how often it came and by how much that may be
+// too much.
+type item struct {
+	value        types.Datum
+	count, slack uint64
+}
+
+func (s *States) items(list []counter) []item {
+	out := make([]item, len(list))
 	for i, c := range list {
+		out[i] = item{s.datum(c), c.upper(), c.slack}
+	}
+	return out
+}
+
+// appendList appends items as canonical jsonb: an array of objects.
+func appendList(dst []byte, list []item) []byte {
+	dst = append(dst, '[')
+	for i, x := range list {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = strconv.AppendUint(append(dst, `{"count": `...), c.upper(), 10)
-		dst = strconv.AppendUint(append(dst, `, "error": `...), c.slack, 10)
-		dst = jsonvalue.Append(append(dst, `, "value": `...), s.datum(c))
+		dst = strconv.AppendUint(append(dst, `{"count": `...), x.count, 10)
+		dst = strconv.AppendUint(append(dst, `, "error": `...), x.slack, 10)
+		dst = jsonvalue.Append(append(dst, `, "value": `...), x.value)
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tallydb/tallydb/sketchfn/param"
+	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
@@ -65,7 +66,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 				WithDetail("k is %d, capacity is %d.", k, capacity)
 		}
 		t := valuehash.Widest(args[0])
-		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{t, capacity}, Final: final{k}}, nil
+		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{t, capacity}, Final: final{k}, Shadow: shadow.Of(t, types.Of(types.JSONB), final{k}.exact)}, nil
 	}})
 	registerValues(r, fs, d)
 }
@@ -128,7 +129,7 @@ func (f final) Finalise(states agg.States, n int, _ float64, out *types.Vector, 
 		if g.total == 0 {
 			out.AppendNull()
 		} else {
-			buf = s.appendList(buf[:0], s.top(g, f.k))
+			buf = appendList(buf[:0], s.items(s.top(g, f.k)))
 			out.AppendBytes(buf)
 		}
 		if bounds != nil {
@@ -138,6 +139,16 @@ func (f final) Finalise(states agg.States, n int, _ float64, out *types.Vector, 
 		}
 	}
 	return nil
+}
+
+// exact is the list of all values.
+func (f final) exact(v *shadow.Values) types.Datum {
+	var list []item
+	for d, n := range v.All() {
+		list = append(list, item{d, n, 0})
+	}
+	slices.SortStableFunc(list, func(a, b item) int { return cmp.Compare(b.count, a.count) })
+	return types.Datum{Type: f.Type(), Bytes: appendList(nil, list[:min(f.k, len(list))])}
 }
 
 // top returns the k counters with the largest upper limits, equal ones in the

@@ -71,7 +71,7 @@ func registerValues(r *agg.Registry, fs *value.Families, d agg.Descriptor) {
 				return types.Datum{}, err
 			}
 			s := in[0].States.(*States)
-			return types.Datum{Type: types.Of(types.JSONB), Bytes: s.appendList(nil, s.top(&s.groups[0], int(k)))}, nil
+			return types.Datum{Type: types.Of(types.JSONB), Bytes: appendList(nil, s.items(s.top(&s.groups[0], int(k))))}, nil
 		}),
 	})
 	count := func(pick func(low, high uint64) uint64) func(*expr.Context, []types.Datum) (types.Datum, error) {

@@ -2,6 +2,7 @@ package triest
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/param"
@@ -40,7 +41,7 @@ func bind(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		return agg.Bound{}, err
 	}
 	t := valuehash.Widest(args[0])
-	return agg.Bound{Inputs: []int{0, 1}, ArgTypes: []types.Type{t, t}, State: specOf(t, most), Final: final{}}, nil
+	return agg.Bound{Inputs: []int{0, 1}, ArgTypes: []types.Type{t, t}, State: specOf(t, most), Final: final{}, Shadow: &agg.Shadow{State: specOf(t, math.MaxInt32), Final: final{}}}, nil
 }
 
 func specOf(t types.Type, most int) cells.Spec[state] {

@@ -30,6 +30,16 @@ type Bound struct {
 	JSONKey bool
 	State   StateSpec
 	Final   Finaliser
+	// Shadow computes from the same inputs what an approximate aggregate estimates;
+	// nil where there is no such thing.
+	Shadow *Shadow
+}
+
+// Shadow is the exact twin of an estimate: its state keeps the values themselves, and
+// its finaliser, which is not approximate, makes a value of the same type of them.
+type Shadow struct {
+	State StateSpec
+	Final Finaliser
 }
 
 // StateSpec names a state and makes arrays of it.

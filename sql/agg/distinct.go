@@ -26,6 +26,9 @@ func Distinct(b Bound) (Bound, error) {
 	argTypes := slices.Clone(b.ArgTypes)
 	b.State = distinctSpec{inner: inner, types: argTypes}
 	b.Final = distinctFinal{Finaliser: final, inner: inner}
+	if s := b.Shadow; s != nil {
+		b.Shadow = &Shadow{distinctSpec{inner: s.State, types: argTypes}, distinctFinal{Finaliser: s.Final, inner: s.State}}
+	}
 	return b, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -18,19 +19,15 @@ func keepAccuracy(r *result, rel *catalog.Relation) error {
 	if c == nil {
 		return nil
 	}
-	if c.OnExceeded != catalog.LabelExceeded {
-		accuracy := agg.Accuracy{MaxError: c.MaxError, Fail: c.OnExceeded == catalog.FailExceeded, View: rel.Name}
+	accuracy := agg.Accuracy{MaxError: c.MaxError, Fail: c.OnExceeded == catalog.FailExceeded, View: rel.Name}
+	switch c.OnExceeded {
+	case catalog.ExactExceeded:
+		r.node = mapFolds(r.node, func(f *plan.FoldScan) { f.ExactBeyond = &c.MaxError })
+		accuracy.Fail = true // what was merged of states is not counted again
+		keepCombined(r, accuracy)
+	case catalog.NullExceeded, catalog.FailExceeded:
 		r.node = finaliseWithin(r.node, accuracy)
-		for i, col := range r.cols {
-			if col.approx == nil || col.approx.bound == nil {
-				continue
-			}
-			a, bound := *col.approx, *col.approx.bound
-			accuracy.Function = "combine(" + col.name + ")"
-			bound.Final = agg.Within(bound.Final, accuracy)
-			a.bound = &bound
-			r.cols[i].approx = &a
-		}
+		keepCombined(r, accuracy)
 	}
 	if c.OnExceeded == catalog.FailExceeded {
 		return nil
@@ -40,16 +37,38 @@ func keepAccuracy(r *result, rel *catalog.Relation) error {
 	return err
 }
 
+// keepCombined makes what combine merges of the columns keep an accuracy.
+func keepCombined(r *result, accuracy agg.Accuracy) {
+	for i, col := range r.cols {
+		if col.approx == nil || col.approx.bound == nil {
+			continue
+		}
+		a, bound := *col.approx, *col.approx.bound
+		accuracy.Function = "combine(" + col.name + ")"
+		bound.Final = agg.Within(bound.Final, accuracy)
+		a.bound = &bound
+		r.cols[i].approx = &a
+	}
+}
+
 // finaliseWithin makes the fold scans of a plan keep an accuracy.
 func finaliseWithin(n plan.Node, accuracy agg.Accuracy) plan.Node {
-	if f, ok := n.(*plan.FoldScan); ok {
-		scan, fold := *f, *f.Fold
+	return mapFolds(n, func(scan *plan.FoldScan) {
+		fold := *scan.Fold
 		fold.Aggs = slices.Clone(fold.Aggs)
 		for i := range fold.Aggs {
 			accuracy.Function = fold.Aggs[i].Name
 			fold.Aggs[i].Final = agg.Within(fold.Aggs[i].Final, accuracy)
 		}
 		scan.Fold = &fold
+	})
+}
+
+// mapFolds changes copies of the fold scans of a plan.
+func mapFolds(n plan.Node, change func(*plan.FoldScan)) plan.Node {
+	if f, ok := n.(*plan.FoldScan); ok {
+		scan := *f
+		change(&scan)
 		return &scan
 	}
 	children := n.Children()
@@ -58,9 +77,29 @@ func finaliseWithin(n plan.Node, accuracy agg.Accuracy) plan.Node {
 	}
 	out := make([]plan.Node, len(children))
 	for i, c := range children {
-		out[i] = finaliseWithin(c, accuracy)
+		out[i] = mapFolds(c, change)
 	}
 	return n.WithChildren(out)
+}
+
+// CheckAccuracy refuses a contract that a view can never keep: on_bound_exceeded =
+// 'exact' where an approximate value has nothing that it is an estimate of.
+func (v *ViewPlan) CheckAccuracy(c *catalog.Accuracy) error {
+	if c == nil || c.OnExceeded != catalog.ExactExceeded {
+		return nil
+	}
+	for _, a := range v.Fold.Aggs {
+		if !a.Final.Approximate() || a.Shadow != nil {
+			continue
+		}
+		why := "there is no exact form of its value that could be computed instead"
+		if a.Final.Type().OID == types.Sketch {
+			why = "a sketch is an estimate whatever it is made of"
+		}
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s can never be exact: %s", a.Name, why).
+			WithHint("Choose 'label', 'null' or 'error' for this view, or put %s into a view of its own.", a.Name)
+	}
+	return nil
 }
 
 // degradeBeyond says of the rows whose error is larger or unknown that they are

@@ -183,7 +183,7 @@ func (b *binder) addCall(fold *plan.Fold, src *foldSource, call *plan.AggCall) b
 		at = len(fold.States)
 		fold.States = append(fold.States, st)
 	}
-	fold.Aggs = append(fold.Aggs, plan.FoldAgg{Name: call.Name, State: at, Final: call.Bound.Final})
+	fold.Aggs = append(fold.Aggs, plan.FoldAgg{Name: call.Name, State: at, Final: call.Bound.Final, Shadow: call.Bound.Shadow})
 	return true
 }
 

@@ -321,18 +321,5 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 
 // overView makes the fold scans of a plan read a view's states.
 func overView(n plan.Node, rel *catalog.Relation) plan.Node {
-	if f, ok := n.(*plan.FoldScan); ok {
-		c := *f
-		c.View = rel
-		return &c
-	}
-	children := n.Children()
-	if len(children) == 0 {
-		return n
-	}
-	out := make([]plan.Node, len(children))
-	for i, c := range children {
-		out[i] = overView(c, rel)
-	}
-	return n.WithChildren(out)
+	return mapFolds(n, func(f *plan.FoldScan) { f.View = rel })
 }

@@ -273,6 +273,9 @@ func foldText(s *FoldScan) (string, []field) {
 	if len(partials) > 0 {
 		f = append(f, field{"Partial", strings.Join(partials, "; ")}, field{"Final", strings.Join(finals, ", ")})
 	}
+	if s.ExactBeyond != nil {
+		f = append(f, field{"Exact Beyond", fmt.Sprintf("an error of %v, from the retained log", *s.ExactBeyond)})
+	}
 	return "Fold Scan on " + name, f
 }
 

@@ -51,6 +51,8 @@ type FoldAgg struct {
 	Name  string // of the function, for EXPLAIN
 	State int    // index into Fold.States
 	Final agg.Finaliser
+	// Shadow is the exact twin of an approximate aggregate, if it has one.
+	Shadow *agg.Shadow
 }
 
 // FoldState is one kept state: its spec, and the expressions that feed it.
@@ -58,6 +60,21 @@ type FoldState struct {
 	Spec   agg.StateSpec
 	Inputs []expr.Expr
 	Filter expr.Expr // FILTER (WHERE …); nil admits all
+}
+
+// Shadows returns the fold that computes some aggregates of f, by their numbers, as
+// their exact twins do. All of them have one.
+func (f *Fold) Shadows(aggs []int) *Fold {
+	out := *f
+	out.Aggs, out.States = nil, nil
+	for n, i := range aggs {
+		a := f.Aggs[i]
+		st := f.States[a.State]
+		st.Spec = a.Shadow.State
+		out.States = append(out.States, st)
+		out.Aggs = append(out.Aggs, FoldAgg{Name: a.Name, State: n, Final: a.Shadow.Final})
+	}
+	return &out
 }
 
 // Partitioned reports whether every group lies in one partition: GROUP BY contains

@@ -24,6 +24,9 @@ type FoldScan struct {
 	Needed []bool
 	// Columns are the columns of Fold.Layout() that the scan yields, in order.
 	Columns []int
+	// ExactBeyond, if set, is the error beyond which values are computed again,
+	// exactly, from the retained log; of a view.
+	ExactBeyond *float64
 
 	layout *OutputLayout // of Fold, computed once
 }

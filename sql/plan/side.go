@@ -70,6 +70,9 @@ func LateColumns(stream *catalog.Relation) []types.Column {
 		types.Column{Name: "reason", Type: types.Of(types.Text)})
 }
 
+// ErrorsLead is how many columns of <view>__errors stand ahead of the stream's.
+const ErrorsLead = 2
+
 // ErrorColumns are the columns of <view>__errors.
 func ErrorColumns(stream *catalog.Relation) []types.Column {
 	return append([]types.Column{

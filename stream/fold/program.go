@@ -20,7 +20,10 @@ type Config struct {
 	Fold      *plan.Fold
 	Lateness  eventtime.Duration
 	MaxGroups int64 // over all windows; 0 is unlimited
-	Context   *expr.Context
+	// Groups, if set, are the only ones whose rows are folded: encoded keys by the
+	// start of the window.
+	Groups  map[eventtime.Time]map[string]bool
+	Context *expr.Context
 }
 
 // Identity names the states that a fold makes: its fingerprint and the seeds of its
@@ -182,6 +185,10 @@ func (p *Program) late(before []eventtime.Watermark, row int, w eventtime.Window
 
 // foldWindow folds rows that belong to one window.
 func (p *Program) foldWindow(w eventtime.Window, v *evaluated, rows []int32, sink Sink) error {
+	chosen := p.cfg.Groups[w.Start]
+	if p.cfg.Groups != nil && chosen == nil {
+		return nil
+	}
 	a, err := sink.Arena(w)
 	if err != nil {
 		return err
@@ -194,6 +201,9 @@ func (p *Program) foldWindow(w eventtime.Window, v *evaluated, rows []int32, sin
 	for _, i := range rows {
 		var hash uint64
 		hash, p.key = p.groupKey(v, int(i), p.key[:0])
+		if chosen != nil && !chosen[string(p.key)] {
+			continue
+		}
 		if budget == 0 {
 			g, ok := a.Lookup(hash, p.key)
 			if !ok {

@@ -31,6 +31,7 @@ type view struct {
 	worker   *Worker
 	rel      *catalog.Relation
 	fold     *plan.Fold
+	context  *expr.Context // of its expressions
 	keys     state.Keys
 	identity string
 	program  *fold.Program
@@ -84,7 +85,7 @@ func (w *Worker) newView(rel *catalog.Relation, c Compiled) *view {
 	f := c.Fold
 	cv := rel.ContinuousView
 	v := &view{
-		worker: w, rel: rel, fold: f, identity: fold.Identity(f), lateness: cv.AllowedLateness,
+		worker: w, rel: rel, fold: f, context: c.Context, identity: fold.Identity(f), lateness: cv.AllowedLateness,
 		keys:     state.KeysOf(w.cfg.Partition.Tenant, rel.ID, w.cfg.Partition.Partition),
 		birth:    cv.Birth[w.cfg.Partition.Partition],
 		degraded: map[eventtime.Time]int64{},

@@ -86,6 +86,14 @@ func (k Keys) Side(kind SideKind, o id.Offset) []byte {
 // SideEnd is the key after the last row set aside of this kind.
 func (k Keys) SideEnd(kind SideKind) []byte { return k.with(kindSide, uint64(kind)+1) }
 
+// SideOffset returns the offset in a key that Side made.
+func (k Keys) SideOffset(key []byte) (id.Offset, error) {
+	if len(key) != len(k.base)+17 {
+		return 0, fmt.Errorf("side key of %d bytes: %w", len(key), storage.ErrCorrupt)
+	}
+	return id.Offset(binary.BigEndian.Uint64(key[len(k.base)+9:])), nil
+}
+
 // ViewMeta is the key of a view's progress.
 func (k Keys) ViewMeta() []byte { return k.with(kindViewMeta) }
 
