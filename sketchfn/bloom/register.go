@@ -67,10 +67,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		kind := kindFor(t.String(), p, n)
 		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
 	}})
-	d = descriptor("bloom_union", "bloom_union(s sketch) → sketch")
-	d.Aliases, d.Parameters = []string{"bloom_union_agg"}, nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "bloom", nil)})
-	fs.RegisterMerge(r, d.Name, "bloom")
+	fs.RegisterUnion(r, d, "bloom_union", "bloom_union_agg")
 	registerScalars(r, fs)
 }
 

@@ -80,10 +80,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		b.Shadow = shadow.Count(b.ArgTypes[0], func(v *shadow.Values) uint64 { return v.Count(column) })
 		return b, nil
 	}})
-	d = descriptor("freq_union", "freq_union(s sketch) → sketch")
-	d.Parameters = nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "countmin", nil)})
-	fs.RegisterMerge(r, d.Name, "countmin")
+	fs.RegisterUnion(r, d, "freq_union")
 	registerScalars(r, fs)
 }
 

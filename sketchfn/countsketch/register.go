@@ -64,10 +64,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 			State: specOf(kind), Final: value.NewFinal(f, kind),
 		}, nil
 	}})
-	d = descriptor("count_sketch_union", "count_sketch_union(s sketch) → sketch")
-	d.Parameters = nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "countsketch", nil)})
-	fs.RegisterMerge(r, d.Name, "countsketch")
+	fs.RegisterUnion(r, d, "count_sketch_union")
 	registerScalars(r, fs)
 }
 

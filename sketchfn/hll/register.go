@@ -33,7 +33,7 @@ func descriptor(name, signature string) agg.Descriptor {
 // Register registers approx_distinct, hll_agg, hll_union, hll_union_count and
 // hll_cardinality.
 func Register(r *agg.Registry, fs *value.Families) {
-	d := descriptor("approx_distinct", "approx_distinct(x any type with equality [, precision int4 | error float8]) → int8")
+	d := descriptor("approx_distinct", "approx_distinct(x any type with equality [, precision int4 | rse float8]) → int8")
 	d.Aliases = []string{"approx_count_distinct", "hll_count_distinct"}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		b, err := bind("approx_distinct", args, consts, func(spec) agg.Finaliser { return countFinal{} })
@@ -43,7 +43,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		return b, err
 	}})
 	f := family()
-	d = descriptor("hll_agg", "hll_agg(x any type with equality [, precision int4 | error float8]) → sketch")
+	d = descriptor("hll_agg", "hll_agg(x any type with equality [, precision int4 | rse float8]) → sketch")
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		return bind("hll_agg", args, consts, func(s spec) agg.Finaliser { return value.NewFinal(f, s.kind()) })
 	}})

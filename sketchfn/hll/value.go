@@ -61,9 +61,7 @@ func (s spec) kind() value.Kind {
 func registerValues(r *agg.Registry, fs *value.Families) {
 	fs.Add(family())
 	d := descriptor("hll_union", "hll_union(s sketch) → sketch")
-	d.Aliases, d.Parameters = []string{"hll_union_agg"}, nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "hll", nil)})
-	fs.RegisterMerge(r, "hll_union", "hll")
+	fs.RegisterUnion(r, d, "hll_union", "hll_union_agg")
 	d = descriptor("hll_union_count", "hll_union_count(s sketch) → int8")
 	d.Parameters = nil
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "hll", countFinal{})})

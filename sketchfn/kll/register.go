@@ -87,15 +87,18 @@ type finaliser interface {
 
 // bindState binds a call with this finaliser whose argument number kAt is k.
 func bindState(name string, args []types.Type, consts []*types.Datum, kAt int, f finaliser) (agg.Bound, error) {
+	s, err := bindSpec(name, args, consts, kAt)
+	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{s.typ}, State: s, Final: f, Shadow: shadow.Of(s.typ, f.Type(), f.exact)}, err
+}
+
+// bindSpec is the state of a call whose argument number kAt is k.
+func bindSpec(name string, args []types.Type, consts []*types.Datum, kAt int) (spec, error) {
 	t := inputType(args[0])
 	if t.OID == 0 {
-		return agg.Bound{}, param.NoFunction(name, args)
+		return spec{}, param.NoFunction(name, args)
 	}
 	k, err := param.Integer(name, kParameter, args, consts, kAt)
-	if err != nil {
-		return agg.Bound{}, err
-	}
-	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: spec{typ: t, k: k}, Final: f, Shadow: shadow.Of(t, f.Type(), f.exact)}, nil
+	return spec{typ: t, k: k}, err
 }
 
 // inputType returns the type that the input is kept as: int8 for integers,

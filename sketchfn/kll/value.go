@@ -76,15 +76,10 @@ func registerValues(r *agg.Registry, fs *value.Families) {
 		if t := inputType(args[0]); t.OID != types.Int8 && t.OID != types.Float8 {
 			return agg.Bound{}, param.NoFunction("kll_agg", args)
 		}
-		b, err := bindState("kll_agg", args, consts, 1, nil)
-		if err == nil {
-			b.Final = value.NewFinal(f, b.State.(spec).kind())
-		}
-		return b, err
+		s, err := bindSpec("kll_agg", args, consts, 1)
+		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{s.typ}, State: s, Final: value.NewFinal(f, s.kind())}, err
 	}})
-	d = descriptor("kll_union", "kll_union(s sketch) → sketch")
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "kll", nil)})
-	fs.RegisterMerge(r, "kll_union", "kll")
+	fs.RegisterUnion(r, d, "kll_union")
 }
 
 // float returns the number that a key of a sketch of numbers stands for.

@@ -82,10 +82,7 @@ func (f Family[T]) Register(r *agg.Registry, fs *value.Families) {
 		}
 		return b, err
 	}})
-	d.Name = f.Prefix + "_union"
-	d.Signature, d.Parameters = d.Name+"(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, family.Name, nil)})
-	fs.RegisterMerge(r, d.Name, family.Name)
+	fs.RegisterUnion(r, d, f.Prefix+"_union")
 }
 
 // bind binds a call whose argument number at is the parameter.

@@ -44,7 +44,7 @@ func descriptor(name, signature string) agg.Descriptor {
 func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
-	d := descriptor("theta_agg", "theta_agg(x any type with equality [, k int4 | error float8]) → sketch")
+	d := descriptor("theta_agg", "theta_agg(x any type with equality [, k int4 | rse float8]) → sketch")
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		if len(args) < 1 || len(args) > 2 || !valuehash.Hashable(args[0].OID) {
 			return agg.Bound{}, param.NoFunction("theta_agg", args)

@@ -60,9 +60,7 @@ func registerValues(r *agg.Registry, fs *value.Families, d agg.Descriptor) {
 		s := spec{valuehash.Widest(args[0]), capacity}
 		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{s.typ}, State: s, Final: value.NewFinal(f, s.kind())}, nil
 	}})
-	d.Name, d.Signature, d.Parameters = "frequent_union", "frequent_union(s sketch) → sketch", nil
-	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(d.Name, "topk", nil)})
-	fs.RegisterMerge(r, "frequent_union", "topk")
+	fs.RegisterUnion(r, d, "frequent_union")
 	r.Scalars().Register(expr.Function{
 		Signature: "frequent_items(sketch,int4) jsonb", Description: "most frequent values with their counts",
 		Eval: fs.Eval("frequent_items", "topk", func(_ *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {

@@ -42,9 +42,10 @@ func (fs *Families) Register(r *agg.Registry) {
 }
 
 // RegisterUnion registers the union of a family's sketches, an aggregate and a scalar
-// function of this name. d describes the aggregate that makes the sketches.
-func (fs *Families) RegisterUnion(r *agg.Registry, d agg.Descriptor, name string) {
-	d.Name, d.Signature, d.Parameters = name, name+"(s sketch) → sketch", nil
+// function of this name, the aggregate with other names too. d describes the aggregate
+// that makes the sketches.
+func (fs *Families) RegisterUnion(r *agg.Registry, d agg.Descriptor, name string, aliases ...string) {
+	d.Name, d.Signature, d.Parameters, d.Aliases = name, name+"(s sketch) → sketch", nil, aliases
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(name, d.Family, nil)})
 	fs.RegisterMerge(r, name, d.Family)
 }

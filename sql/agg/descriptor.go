@@ -1,5 +1,10 @@
 package agg
 
+import (
+	"slices"
+	"strings"
+)
+
 // Descriptor is the published contract of an aggregate function, shown by
 // DESCRIBE AGGREGATE, tally_catalog.aggregates and the documentation.
 type Descriptor struct {
@@ -18,6 +23,42 @@ type Descriptor struct {
 	CodecVersion int
 	// OrderedSet says that it is called with WITHIN GROUP (ORDER BY …).
 	OrderedSet bool
+}
+
+// Argument is one argument of a call, as the signature has it.
+type Argument struct {
+	Names    []string // that a call may give it by; it has several where it may be one of several things
+	Optional bool
+}
+
+// Arguments returns the arguments that calls may name: those of functions with
+// parameters, which have no counterpart in PostgreSQL.
+func (d Descriptor) Arguments() []Argument {
+	_, list, _ := strings.Cut(strings.ReplaceAll(d.Signature, "[]", ""), "(")
+	list, _, found := strings.Cut(list, ") →")
+	if !found || len(d.Parameters) == 0 || d.OrderedSet {
+		return nil
+	}
+	var out []Argument
+	optional := false
+	for part := range strings.SplitSeq(list, ",") {
+		a := Argument{Optional: optional}
+		for alternative := range strings.SplitSeq(part, "|") {
+			a.Names = append(a.Names, strings.Fields(alternative)[0])
+		}
+		out = append(out, a)
+		optional = optional || strings.Contains(part, "[")
+	}
+	return out
+}
+
+// Parameter returns the parameter of a name.
+func (d Descriptor) Parameter(name string) (Parameter, bool) {
+	i := slices.IndexFunc(d.Parameters, func(p Parameter) bool { return p.Name == name })
+	if i < 0 {
+		return Parameter{}, false
+	}
+	return d.Parameters[i], true
 }
 
 // Parameter is a constant argument with its default and limits.

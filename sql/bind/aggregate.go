@@ -83,7 +83,7 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return b.combine(inner, f)
 	}
 	fn := b.env.Registry.Lookup(f.Name.Name)
-	args, err := b.exprs(inner, f.Args)
+	args, err := b.callArgs(inner, f)
 	if err != nil {
 		return plan.AggCall{}, err
 	}

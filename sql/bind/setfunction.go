@@ -37,14 +37,6 @@ func (b *binder) setForms(name string) []*expr.SetFunction {
 	return expr.SetFunctions(name)
 }
 
-// parameters returns the names of a function's arguments, nil where it has none.
-func (b *binder) parameters(name string) []expr.Parameter {
-	if f := b.env.Registry.Scalars().SetFunction(name); f != nil {
-		return f.Params
-	}
-	return expr.Parameters(name)
-}
-
 // funcRef binds a function in FROM.
 func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 	if isWindowFunc(x.Func) {

@@ -195,7 +195,7 @@ func windowArgs(it *windowItem, name string, t types.Type) error {
 // hold aggregates of the query.
 func (b *binder) aggCallOver(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	fn := b.env.Registry.Lookup(f.Name.Name)
-	args, err := b.exprs(c, f.Args)
+	args, err := b.callArgs(c, f)
 	if err != nil {
 		return plan.AggCall{}, err
 	}
