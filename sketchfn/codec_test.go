@@ -95,29 +95,37 @@ func (f fixture) state(t testing.TB) (agg.Bound, []byte) {
 	return b, s.Append(nil, 0)
 }
 
-func (f fixture) path() string { return filepath.Join("testdata", "v1", f.name+".state") }
+func (f fixture) path(version int) string {
+	return filepath.Join("testdata", fmt.Sprintf("v%d", version), f.name+".state")
+}
 
-// States that version 1 wrote are read for as long as there is a reader of it,
-// and the same rows still give the same bytes.
-func TestFixturesOfVersion1(t *testing.T) {
+// States that any version wrote are read for as long as there is a reader of it, and
+// the same rows still give the same bytes of the newest.
+func TestFixturesOfAllVersions(t *testing.T) {
 	for _, f := range fixtures {
 		b, fresh := f.state(t)
+		newest := int(fresh[0])
 		if *rewrite {
-			must(t, os.MkdirAll(filepath.Dir(f.path()), 0o755))
-			must(t, os.WriteFile(f.path(), fresh, 0o644))
+			must(t, os.MkdirAll(filepath.Dir(f.path(newest)), 0o755))
+			must(t, os.WriteFile(f.path(newest), fresh, 0o644))
 		}
-		old, err := os.ReadFile(f.path())
-		must(t, err)
-		s := states(b, 1)
-		if err := s.Merge(0, old); err != nil {
-			t.Errorf("%s: %v", f.name, err)
-			continue
-		}
-		if !bytes.Equal(s.Append(nil, 0), old) {
-			t.Errorf("%s is written in another way than it was read", f.name)
-		}
-		if !bytes.Equal(fresh, old) {
-			t.Errorf("%s: the same rows give another state", f.name)
+		for version := 1; version <= newest; version++ {
+			old, err := os.ReadFile(f.path(version))
+			must(t, err)
+			s := states(b, 1)
+			if err := s.Merge(0, old); err != nil {
+				t.Errorf("%s, version %d: %v", f.name, version, err)
+				continue
+			}
+			written := s.Append(nil, 0)
+			again := states(b, 1)
+			must(t, again.Merge(0, written))
+			if !bytes.Equal(again.Append(nil, 0), written) || version == newest && !bytes.Equal(written, old) {
+				t.Errorf("%s, version %d, is written in another way than it was read", f.name, version)
+			}
+			if version == newest && !bytes.Equal(fresh, old) {
+				t.Errorf("%s: the same rows give another state", f.name)
+			}
 		}
 	}
 }

@@ -171,6 +171,16 @@ func newDSKLL() *kll.ItemsSketch[float64] {
 	return s
 }
 
+func newDSFrequent() *frequencies.LongsSketch {
+	s := must(frequencies.NewLongsSketchWithMaxMapSize(1024))
+	for _, x := range integers {
+		if err := s.Update(x); err != nil {
+			panic(err)
+		}
+	}
+	return s
+}
+
 func newDSTheta() *theta.CompactSketch {
 	s := must(theta.NewQuickSelectUpdateSketch())
 	for _, x := range integers {
@@ -233,13 +243,7 @@ func BenchmarkUpdate(b *testing.B) {
 	b.Run("frequent/tally", func(b *testing.B) { newOurs(b, "frequent_agg", types.Int8, 292).update(b) })
 	b.Run("frequent/datasketches", func(b *testing.B) {
 		theirs(b, func() int {
-			s := must(frequencies.NewLongsSketchWithMaxMapSize(1024))
-			for _, x := range integers {
-				if err := s.Update(x); err != nil {
-					panic(err)
-				}
-			}
-			return len(s.ToSlice())
+			return len(newDSFrequent().ToSlice())
 		})
 	})
 	b.Run("membership/tally-bloom", func(b *testing.B) { newOurs(b, "bloom_agg", types.Int8, 0.02, rows).update(b) })
@@ -290,39 +294,68 @@ func BenchmarkMerge(b *testing.B) {
 	b.Run("quantiles/datasketches-kll", func(b *testing.B) {
 		y := newDSKLL()
 		copied := must(y.ToSlice())
-		for range b.N {
-			b.StopTimer()
-			x := must(kll.NewKllItemsSketchFromSlice[float64](copied, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{}))
-			b.StartTimer()
-			x.Merge(y)
-		}
+		mergeFreshTheirs(b, func() *kll.ItemsSketch[float64] {
+			return must(kll.NewKllItemsSketchFromSlice[float64](copied, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{}))
+		}, func(x *kll.ItemsSketch[float64]) { x.Merge(y) })
+	})
+	b.Run("frequent/tally", func(b *testing.B) { mergeFresh(b, newOurs(b, "frequent_agg", types.Int8, 292)) })
+	b.Run("frequent/datasketches", func(b *testing.B) {
+		y := newDSFrequent()
+		copied := y.ToSlice()
+		mergeFreshTheirs(b, func() *frequencies.LongsSketch { return must(frequencies.NewLongsSketchFromSlice(copied)) }, func(x *frequencies.LongsSketch) {
+			if _, err := x.Merge(y); err != nil {
+				b.Fatal(err)
+			}
+		})
 	})
 	b.Run("relative/tally-dd", func(b *testing.B) { mergeFresh(b, newOurs(b, "dd_quantile", types.Float8, 0.5)) })
 	b.Run("relative/datadog", func(b *testing.B) {
-		x, y := newDD(), newDD()
-		b.ResetTimer()
-		for range b.N {
+		y := newDD()
+		mergeFreshTheirs(b, y.Copy, func(x *ddsketch.DDSketch) {
 			if err := x.MergeWith(y); err != nil {
 				b.Fatal(err)
 			}
-		}
+		})
 	})
 }
+
+// batch is how many merges are measured at a time, each into a state of its own, so
+// that the clock is not stopped between them.
+const batch = 64
 
 // mergeFresh merges into a new copy each time, so that totals do not overflow.
 func mergeFresh(b *testing.B, o ours) {
 	s := o.states(2)
 	o.fold(b, s, 0)
 	o.fold(b, s, 1)
-	for range b.N {
+	for done := 0; done < b.N; done += batch {
 		b.StopTimer()
-		to := o.states(1)
-		if err := to.MergeFrom(0, s, 0); err != nil {
-			b.Fatal(err)
+		to := o.states(batch)
+		for g := range uint32(batch) {
+			if err := to.MergeFrom(g, s, 0); err != nil {
+				b.Fatal(err)
+			}
 		}
 		b.StartTimer()
-		if err := to.MergeFrom(0, s, 1); err != nil {
-			b.Fatal(err)
+		for g := range uint32(min(batch, b.N-done)) {
+			if err := to.MergeFrom(g, s, 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// mergeFreshTheirs is mergeFresh of another library.
+func mergeFreshTheirs[S any](b *testing.B, fresh func() S, merge func(to S)) {
+	for done := 0; done < b.N; done += batch {
+		b.StopTimer()
+		to := make([]S, batch)
+		for i := range to {
+			to[i] = fresh()
+		}
+		b.StartTimer()
+		for _, x := range to[:min(batch, b.N-done)] {
+			merge(x)
 		}
 	}
 }

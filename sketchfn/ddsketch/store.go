@@ -69,8 +69,18 @@ func (s *store) merge(o *store) {
 	if lo != s.base || hi != s.top() {
 		s.cover(lo, hi)
 	}
-	for i, n := range from.counts {
-		s.counts[max(from.base+int32(i), lo)-lo] += n
+	counts := from.counts
+	if below := min(int(lo-from.base), len(counts)); below > 0 {
+		for _, n := range counts[:below] {
+			s.counts[0] += n
+		}
+		counts = counts[below:]
+	}
+	if len(counts) > 0 {
+		to := s.counts[max(from.base-lo, 0):][:len(counts)]
+		for i, n := range counts {
+			to[i] += n
+		}
 	}
 	s.total += from.total
 	s.collapsed = s.collapsed || from.collapsed || from.base < lo

@@ -22,7 +22,8 @@ func couponOf(h uint64) uint32 {
 
 // registerOf returns the register of a hash at precision p, and its rank.
 func registerOf(h uint64, p uint) (index uint32, rank uint8) {
-	return uint32(h >> (64 - p)), uint8(bits.LeadingZeros64(h<<p|1<<(p-1))) + 1
+	// Shifts are by less than 64, which the compiler is told, so that it does not test it.
+	return uint32(h >> ((64 - p) & 63)), uint8(bits.LeadingZeros64(h<<(p&63)|1<<((p-1)&63))) + 1
 }
 
 // registerOfCoupon returns the same of the hash that the coupon was made of.

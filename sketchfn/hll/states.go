@@ -61,22 +61,24 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 	hashes := s.hasher.Hash(in, rows)
 	hashes = hashes[:len(groups)]
 	hasNulls := len(in.Nulls) > 0
-	var registers []uint8 // of group last, if it is dense
-	last, p := -1, s.p
-	for i, g := range groups {
-		if hasNulls && in.Nulls.Has(int(rows[i])) {
-			continue
-		}
-		if int(g) != last {
-			last, registers = int(g), s.registers(g)
-		}
+	p := s.p
+	for i := 0; i < len(groups); {
+		g := groups[i]
+		registers := s.registers(g)
 		if registers == nil {
-			s.addCoupon(&s.slots[g], couponOf(hashes[i]))
-			registers = s.registers(g)
+			if !hasNulls || !in.Nulls.Has(int(rows[i])) {
+				s.addCoupon(&s.slots[g], couponOf(hashes[i]))
+			}
+			i++
 			continue
 		}
-		if at, rank := registerOf(hashes[i], p); registers[at] < rank {
-			registers[at] = rank
+		// Which registers grow no processor can guess, so all are written.
+		for ; i < len(groups) && groups[i] == g; i++ {
+			if hasNulls && in.Nulls.Has(int(rows[i])) {
+				continue
+			}
+			at, rank := registerOf(hashes[i], p)
+			registers[at] = max(registers[at], rank)
 		}
 	}
 	return nil

@@ -2,10 +2,8 @@ package hll
 
 import "encoding/binary"
 
-// maxBytes sets each byte of a to the larger of it and that of b. The bytes are
-// below 128 and the lengths equal multiples of eight: eight registers are
-// compared in one word.
-func maxBytes(a, b []uint8) {
+// maxWords is maxBytes with words: eight registers are compared in one.
+func maxWords(a, b []uint8) {
 	const high = 0x8080808080808080
 	for len(a) >= 8 && len(b) >= 8 {
 		x, y := binary.LittleEndian.Uint64(a), binary.LittleEndian.Uint64(b)

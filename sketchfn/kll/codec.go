@@ -7,44 +7,48 @@ import (
 	"github.com/tallydb/tallydb/sketchfn/statecodec"
 )
 
-// The portable form, version 1, with words of 8 bytes little-endian:
+// The portable form, version 2, with words of 8 bytes little-endian:
 //
-//	version  1 byte, 1
+//	version  1 byte, 2
 //	levels   1 byte: 0 for no value, 1 for all values
-//	1 level  the sorted keys, as words
-//	more     uvarint coins tossed; word smallest key, word largest key;
-//	         uvarint size of each level; the sorted keys of each level, as words
-const codecV1 byte = 1
+//	more     uvarint coins tossed; word smallest key, word largest key
+//	1 or more levels: uvarint size of each; the sorted keys of each, as
+//	         statecodec.AppendSorted has them
+//
+// In version 1 keys are words; of one level the size is what the rest is.
+const (
+	codecV1 byte = 1
+	codecV2 byte = 2
+)
 
 // Append implements agg.States.
 func (s *States) Append(dst []byte, group uint32) []byte {
 	block, m := s.read(group)
 	if m.retained() == 0 {
-		return append(dst, codecV1, 0)
+		return append(dst, codecV2, 0)
 	}
-	dst = append(dst, codecV1, byte(m.levels))
-	s.keys = append(s.keys[:0], m.level(block, 0)...)
-	slices.Sort(s.keys)
+	dst = slices.Grow(dst, 8*m.retained()+64)
+	dst = append(dst, codecV2, byte(m.levels))
 	if m.levels > 1 {
 		dst = binary.AppendUvarint(dst, m.coins)
 		dst = binary.LittleEndian.AppendUint64(dst, m.min)
 		dst = binary.LittleEndian.AppendUint64(dst, m.max)
-		for h := range int(m.levels) {
-			dst = binary.AppendUvarint(dst, uint64(m.size(h)))
-		}
-		s.keys = append(s.keys, block[m.bounds[1]:]...)
 	}
-	at := len(dst)
-	dst = slices.Grow(dst, 8*len(s.keys))[:at+8*len(s.keys)]
-	for i, key := range s.keys {
-		binary.LittleEndian.PutUint64(dst[at+8*i:], key)
+	for h := range int(m.levels) {
+		dst = binary.AppendUvarint(dst, uint64(m.size(h)))
+	}
+	s.keys = append(s.keys[:0], m.level(block, 0)...)
+	slices.Sort(s.keys)
+	dst = statecodec.AppendSorted(dst, s.keys)
+	for h := 1; h < int(m.levels); h++ {
+		dst = statecodec.AppendSorted(dst, m.level(block, h))
 	}
 	return dst
 }
 
 // Merge implements agg.States.
 func (s *States) Merge(group uint32, state []byte) error {
-	r := statecodec.NewReader("kll", codecV1, state)
+	r := statecodec.NewReader("kll", codecV2, state)
 	m := meta{levels: int32(r.Byte())}
 	switch {
 	case r.Bad() || m.levels > maxLevels:
@@ -53,6 +57,9 @@ func (s *States) Merge(group uint32, state []byte) error {
 		return r.Done()
 	case m.levels == 1:
 		n := len(r.Rest()) / 8
+		if r.Version() > codecV1 {
+			n = int(r.Uvarint(uint64(s.raw())))
+		}
 		if n == 0 || n > s.raw() {
 			r.Fail()
 		}
@@ -90,16 +97,18 @@ func (s *States) readHeader(r *statecodec.Reader, m *meta) {
 // readKeys reads the levels into s.decoded.
 func (s *States) readKeys(r *statecodec.Reader, m *meta) {
 	n := m.retained()
-	words := r.Bytes(8 * n)
+	s.decoded = slices.Grow(s.decoded[:0], n)
+	if r.Version() == codecV1 {
+		for range n {
+			s.decoded = append(s.decoded, r.Word())
+		}
+	} else {
+		for h := range int(m.levels) {
+			s.decoded = r.Sorted(s.decoded, m.size(h))
+		}
+	}
 	if r.Bad() {
 		return
-	}
-	if cap(s.decoded) < n {
-		s.decoded = make([]uint64, n)
-	}
-	s.decoded = s.decoded[:n]
-	for i := range s.decoded {
-		s.decoded[i] = binary.LittleEndian.Uint64(words[8*i:])
 	}
 	for h := range int(m.levels) {
 		level := m.level(s.decoded, h)

@@ -38,7 +38,7 @@ func descriptor(name, signature string, parameters ...agg.Parameter) agg.Descrip
 		Confidence:   "the error is z(confidence)/z(0.99) times that; Lo and Hi are the values at the quantile less and plus the error",
 		Citation:     "Karnin, Lang, Liberty: Optimal quantile approximation in streams, 2016; the constants are those of Apache DataSketches",
 		Memory:       "12 bytes a group; 8 to 16 bytes a value up to max(k, 64) values, then about 24 k + 1300 bytes",
-		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV1),
+		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV2),
 	}
 }
 

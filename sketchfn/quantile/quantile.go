@@ -31,7 +31,7 @@ type Family[T any] struct {
 	ErrorKind  agg.ErrorKind
 	Parameter  agg.Parameter
 	Whole      bool // the parameter is an integer
-	Version    byte
+	Version    byte // of the portable form
 	New        func(parameter float64, cfg agg.Config, identity string) Algebra[T]
 	// Group estimates the memory behind one state.
 	Group func(parameter float64, n int64) int64
@@ -113,7 +113,7 @@ func (f Family[T]) bind(name string, args []types.Type, consts []*types.Datum, a
 }
 
 func (f Family[T]) spec(p float64) cells.Spec[T] {
-	id := fmt.Sprintf("%s(float8) %s=%s v%d", f.Descriptor.Family, f.Parameter.Name, strconv.FormatFloat(p, 'g', -1, 64), f.Version)
+	id := fmt.Sprintf("%s(float8) %s=%s v1", f.Descriptor.Family, f.Parameter.Name, strconv.FormatFloat(p, 'g', -1, 64))
 	return cells.Spec[T]{
 		Family: f.Descriptor.Family, ID: id, Version: f.Version,
 		Algebra: func(cfg agg.Config) cells.Algebra[T] { return f.New(p, cfg, id) },

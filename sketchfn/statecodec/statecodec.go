@@ -14,18 +14,23 @@ func Corrupt(family string) error {
 // Reader reads a portable state. The first failure sticks; what is read after it
 // is zero.
 type Reader struct {
-	family string
-	b      []byte
-	bad    bool
+	family  string
+	version byte
+	b       []byte
+	bad     bool
 }
 
-// NewReader returns a reader of a state of this family, behind its version byte.
-func NewReader(family string, version byte, state []byte) Reader {
-	if len(state) == 0 || state[0] != version {
+// NewReader returns a reader of a state of this family, behind its version byte, which
+// is from 1 to the newest.
+func NewReader(family string, newest byte, state []byte) Reader {
+	if len(state) == 0 || state[0] == 0 || state[0] > newest {
 		return Reader{family: family, bad: true}
 	}
-	return Reader{family: family, b: state[1:]}
+	return Reader{family: family, version: state[0], b: state[1:]}
 }
+
+// Version returns the version byte.
+func (r *Reader) Version() byte { return r.version }
 
 // Bad reports whether something failed.
 func (r *Reader) Bad() bool { return r.bad }

@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -40,5 +43,25 @@ func TestReaderRefuses(t *testing.T) {
 		if err := read(); !errors.As(err, &e) || e.Code != sqlerr.DataCorrupted {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestSortedWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.Uint64(), 0, 20).Draw(t, "words")
+		shift := rapid.IntRange(0, 63).Draw(t, "shift")
+		for i := range words {
+			words[i] >>= shift
+		}
+		slices.Sort(words)
+		b := AppendSorted([]byte{1}, words)
+		r := NewReader("test", 1, b)
+		if got := r.Sorted(nil, len(words)); !slices.Equal(got, words) || r.Done() != nil {
+			t.Fatalf("%x: got %x", words, got)
+		}
+	})
+	wide := NewReader("test", 1, []byte{1, 2, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0}) // 5, 6 in more bytes than they take
+	if wide.Sorted(nil, 2); wide.Done() == nil {
+		t.Fatal("another form was read")
 	}
 }

@@ -36,12 +36,16 @@ type algebra struct {
 	compression float64
 	buffer      int
 	all         []centroid // on their way to be merged
+	words       []uint64   // on their way to bytes and back
 }
 
 var _ quantile.Algebra[cell] = &algebra{}
 
+// leastBuffer is the least number of fresh values that are merged at a time.
+const leastBuffer = 32
+
 func newAlgebra(compression float64) *algebra {
-	return &algebra{compression: compression, buffer: 4 * int(compression)}
+	return &algebra{compression: compression, buffer: max(int(compression), leastBuffer)}
 }
 
 func tooMany() error {
@@ -59,7 +63,7 @@ func (a *algebra) Add(c *cell, in []*types.Vector, row int, _ uint64) error {
 		return tooMany()
 	}
 	c.fresh = append(c.fresh, x)
-	if len(c.fresh) == a.buffer {
+	if len(c.fresh) >= a.buffer { // more where version 1 of the codec wrote them
 		a.settle(c)
 	}
 	return nil
@@ -153,29 +157,63 @@ func (a *algebra) Merge(dst, src *cell) error {
 	return nil
 }
 
-// The portable form, version 1, behind the version byte:
+// The portable form, version 2, behind the version byte:
 //
-//	fresh      uvarint number; the sorted values, 8 bytes little-endian each
-//	centroids  uvarint number; if there are any: 8 bytes little-endian min, max; for
-//	           each 8 bytes little-endian mean, uvarint weight
-const codecV1 byte = 1
+//	fresh      uvarint number; the values, sorted, by words that order as they do, as
+//	           statecodec.AppendSorted has them
+//	centroids  uvarint number; if there are any: 8 bytes little-endian min, max; the
+//	           means as the values are; uvarint weight of each
+//
+// In version 1 a value and a mean are 8 bytes little-endian, a weight stands behind its
+// mean, and there are up to four times as many fresh values.
+const (
+	codecV1 byte = 1
+	codecV2 byte = 2
+)
+
+// order returns a word that orders as x does, which is finite.
+func order(x float64) uint64 {
+	const sign = 1 << 63
+	w := valuehash.FloatBits(x)
+	if w >= sign {
+		return ^w
+	}
+	return w | sign
+}
+
+// unorder is the inverse of order; what is no word of it is r.Fail().
+func unorder(r *statecodec.Reader, key uint64) float64 {
+	const sign = 1 << 63
+	x := math.Float64frombits(^key)
+	if key >= sign {
+		x = math.Float64frombits(key &^ sign)
+	}
+	if math.IsInf(x, 0) || x != x || order(x) != key {
+		r.Fail()
+	}
+	return x
+}
 
 // Append implements cells.Algebra.
-func (*algebra) Append(dst []byte, c *cell) []byte {
-	fresh := slices.Clone(c.fresh)
-	slices.Sort(fresh)
-	dst = binary.AppendUvarint(dst, uint64(len(fresh)))
-	for _, x := range fresh {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x))
+func (a *algebra) Append(dst []byte, c *cell) []byte {
+	a.words = a.words[:0]
+	for _, x := range c.fresh {
+		a.words = append(a.words, order(x))
 	}
+	slices.Sort(a.words)
+	dst = statecodec.AppendSorted(binary.AppendUvarint(dst, uint64(len(a.words))), a.words)
 	dst = binary.AppendUvarint(dst, uint64(len(c.centroids)))
 	if len(c.centroids) == 0 {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.min))
 	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(c.max))
+	a.words = a.words[:0]
 	for _, x := range c.centroids {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(x.mean))
+		a.words = append(a.words, order(x.mean))
+	}
+	dst = statecodec.AppendSorted(dst, a.words)
+	for _, x := range c.centroids {
 		dst = binary.AppendUvarint(dst, x.weight)
 	}
 	return dst
@@ -184,22 +222,25 @@ func (*algebra) Append(dst []byte, c *cell) []byte {
 // Read implements cells.Algebra.
 func (a *algebra) Read(r *statecodec.Reader) cell {
 	var c cell
-	for i := range int(r.Uvarint(uint64(a.buffer - 1))) {
-		x := readFinite(r)
-		if r.Bad() || i > 0 && c.fresh[i-1] > x {
-			r.Fail()
-			return cell{}
-		}
-		c.fresh = append(c.fresh, x)
-	}
+	c.fresh = a.readSorted(r, int(r.Uvarint(4*uint64(a.buffer)-1)))
 	n := int(r.Uvarint(uint64(2*a.compression) + 8))
 	if n == 0 {
 		return c
 	}
 	c.min, c.max = readFinite(r), readFinite(r)
+	var means []float64
+	if r.Version() > codecV1 {
+		means = a.readSorted(r, n)
+	}
 	last := c.min
-	for range n {
-		x := centroid{readFinite(r), r.Uvarint(maxTotal)}
+	for i := range n {
+		var x centroid
+		if r.Version() > codecV1 && i < len(means) {
+			x.mean = means[i]
+		} else {
+			x.mean = readFinite(r)
+		}
+		x.weight = r.Uvarint(maxTotal)
 		if c.n += x.weight; r.Bad() || x.weight == 0 || x.mean < last || x.mean > c.max || c.n > maxTotal {
 			r.Fail()
 			return cell{}
@@ -208,6 +249,30 @@ func (a *algebra) Read(r *statecodec.Reader) cell {
 		last = x.mean
 	}
 	return c
+}
+
+// readSorted reads n finite numbers in order.
+func (a *algebra) readSorted(r *statecodec.Reader, n int) []float64 {
+	var out []float64
+	if r.Version() == codecV1 {
+		for i := range n {
+			x := readFinite(r)
+			if r.Bad() || i > 0 && out[i-1] > x {
+				r.Fail()
+				return nil
+			}
+			out = append(out, x)
+		}
+		return out
+	}
+	a.words = r.Sorted(a.words[:0], n)
+	if r.Bad() {
+		return nil
+	}
+	for _, key := range a.words {
+		out = append(out, unorder(r, key))
+	}
+	return out
 }
 
 // readFinite reads a finite number, of which there is one zero.
@@ -289,7 +354,7 @@ func (a *algebra) Rank(c *cell, x, _ float64) value.Estimate {
 // Register registers tdigest_quantile, tdigest_agg and tdigest_union.
 func Register(r *agg.Registry, fs *value.Families) {
 	quantile.Family[cell]{
-		Prefix: "tdigest", ErrorKind: agg.Heuristic, Version: codecV1,
+		Prefix: "tdigest", ErrorKind: agg.Heuristic, Version: codecV2,
 		Parameter: agg.Parameter{
 			Name: "compression", Default: 100, Min: 10, Max: 10000,
 			Meaning: "the number of centroids, about",
@@ -299,14 +364,14 @@ func Register(r *agg.Registry, fs *value.Families) {
 			Guarantee:    "none: a heuristic that is often good at both ends, and can be arbitrarily wrong",
 			Confidence:   "none: values have no limits",
 			Citation:     "Dunning, Ertl: Computing extremely accurate quantiles using t-digests, 2019",
-			Memory:       "72 bytes a group; 16 bytes a centroid, about compression of them, and up to 32*compression bytes of fresh values",
+			Memory:       "72 bytes a group; 16 bytes a centroid, about compression of them, and up to 8*compression bytes of fresh values",
 			PrivacyClass: agg.HoldsValues,
 		},
 		New: func(compression float64, _ agg.Config, _ string) quantile.Algebra[cell] {
 			return newAlgebra(compression)
 		},
 		Group: func(compression float64, n int64) int64 {
-			return min(8*int64(4*compression), 12*n) + min(16*int64(compression), 16*n)
+			return min(8*int64(max(compression, leastBuffer)), 12*n) + min(16*int64(compression), 16*n)
 		},
 	}.Register(r, fs)
 }

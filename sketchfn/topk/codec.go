@@ -13,17 +13,52 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// The portable form, version 1:
+// The portable form, version 2:
 //
-//	version  1 byte, 1
+//	version  1 byte, 2
 //	total    uvarint values seen
 //	floor    uvarint
 //	counters uvarint number; for each, in the order of values:
-//	         the value: a word of 8 bytes little-endian (the integer, the bits of
-//	         the float), or uvarint length and bytes (text, bytea, uuid as they
-//	         are, other types in their key encoding);
-//	         uvarint low, uvarint slack
-const codecV1 byte = 1
+//	         the value, but for numbers and times: uvarint length and bytes (text,
+//	         bytea, uuid as they are, other types in their key encoding);
+//	         uvarint low, uvarint floor - slack
+//	values   of numbers and times: words in their order, as statecodec.AppendSorted
+//	         has them
+//
+// In version 1 a number or a time is 8 bytes little-endian, the integer or the bits
+// of the float, before low, and slack is itself.
+const (
+	codecV1 byte = 1
+	codecV2 byte = 2
+)
+
+// order returns a word that orders as the value of a word does.
+func (s *States) order(word uint64) uint64 {
+	const sign = 1 << 63
+	switch {
+	case s.typ.Kind() != types.KindFloat:
+		return word ^ sign
+	case word == valuehash.FloatBits(math.NaN()): // above infinity
+		return math.MaxUint64
+	case word >= sign:
+		return ^word
+	}
+	return word | sign
+}
+
+// unorder is the inverse of order.
+func (s *States) unorder(key uint64) uint64 {
+	const sign = 1 << 63
+	switch {
+	case s.typ.Kind() != types.KindFloat:
+		return key ^ sign
+	case key == math.MaxUint64:
+		return valuehash.FloatBits(math.NaN())
+	case key >= sign:
+		return key &^ sign
+	}
+	return ^key
+}
 
 // counters returns the counters of a group in no order.
 func (s *States) counters(g *group) []counter {
@@ -60,24 +95,25 @@ func (s *States) compareValues(a, b counter) int {
 // Append implements agg.States.
 func (s *States) Append(dst []byte, dstGroup uint32) []byte {
 	g := &s.groups[dstGroup]
-	dst = binary.AppendUvarint(append(dst, codecV1), g.total)
+	dst = binary.AppendUvarint(append(dst, codecV2), g.total)
 	dst = binary.AppendUvarint(dst, g.floor)
 	dst = binary.AppendUvarint(dst, uint64(g.n))
+	s.selected = s.selected[:0]
 	for _, c := range s.sorted(g) {
 		if s.words {
-			dst = binary.LittleEndian.AppendUint64(dst, c.payload)
+			s.selected = append(s.selected, s.order(c.payload))
 		} else {
 			b := s.bytes(c.payload)
 			dst = append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 		}
-		dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.low), c.slack)
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.low), g.floor-c.slack)
 	}
-	return dst
+	return statecodec.AppendSorted(dst, s.selected)
 }
 
 // Merge implements agg.States.
 func (s *States) Merge(group uint32, state []byte) error {
-	r := statecodec.NewReader("top-k", codecV1, state)
+	r := statecodec.NewReader("top-k", codecV2, state)
 	total := r.Uvarint(maxTotal - 1)
 	floor := r.Uvarint(total / uint64(s.capacity+1))
 	n := int(r.Uvarint(uint64(s.limit)))
@@ -93,6 +129,18 @@ func (s *States) Merge(group uint32, state []byte) error {
 		}
 		s.read = append(s.read, p)
 	}
+	if s.words && r.Version() > codecV1 && !r.Bad() {
+		s.selected = r.Sorted(s.selected[:0], n)
+		for i, key := range s.selected {
+			s.read[i].word = s.unorder(key)
+			s.read[i].hash = s.hasher.Word(s.read[i].word)
+		}
+	}
+	for i, p := range s.read {
+		if !s.validValue(p) || i > 0 && s.comparePortable(s.read[i-1], p) >= 0 {
+			r.Fail()
+		}
+	}
 	if floor == 0 && counted != total {
 		r.Fail()
 	}
@@ -102,22 +150,22 @@ func (s *States) Merge(group uint32, state []byte) error {
 	return s.merge(group, total, floor)
 }
 
-// readCounter reads a counter and checks it against those before it.
+// readCounter reads a counter, without its word if that stands behind all of them.
 func (s *States) readCounter(r *statecodec.Reader, total, floor uint64) portable {
 	var p portable
-	if s.words {
-		p.word = r.Word()
-		p.hash = s.hasher.Word(p.word)
-	} else {
+	switch old := r.Version() == codecV1; {
+	case !s.words:
 		p.value = r.Bytes(int(r.Uvarint(math.MaxInt32)))
 		p.hash = s.hasher.Bytes(p.value)
+	case old:
+		p.word = r.Word()
+		p.hash = s.hasher.Word(p.word)
 	}
 	p.low, p.slack = r.Uvarint(total), r.Uvarint(floor)
-	if r.Bad() {
-		return p
+	if r.Version() > codecV1 {
+		p.slack = floor - p.slack
 	}
-	if p.low == 0 || p.low+p.slack < floor || !s.validValue(p) ||
-		len(s.read) > 0 && s.comparePortable(s.read[len(s.read)-1], p) >= 0 {
+	if !r.Bad() && (p.low == 0 || p.low+p.slack < floor) {
 		r.Fail()
 	}
 	return p

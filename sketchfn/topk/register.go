@@ -44,7 +44,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Confidence:   "1: the bound is worst case",
 		Citation:     "Metwally, Agrawal, El Abbadi: Efficient computation of frequent and top-k elements in data streams, 2005; Agarwal, Cormode, Huang, Phillips, Wei, Yi: Mergeable summaries, 2012",
 		Memory:       "32 bytes a group; 43 to 86 bytes a distinct value and its bytes, up to 64 to 128 capacity bytes",
-		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV1),
+		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV2),
 	}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		if len(args) < 2 || len(args) > 3 || !valuehash.Hashable(args[0].OID) {

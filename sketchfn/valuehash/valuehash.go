@@ -29,12 +29,14 @@ func (h *Hasher) Hash(v *types.Vector, rows []int32) []uint64 {
 	switch {
 	case v.Type.Kind() == types.KindInt:
 		for i, r := range rows {
-			out[i] = keyhash.Finalise(keyhash.Sum64Int(seed, uint64(v.Ints[r])), use)
+			out[i] = uint64(v.Ints[r])
 		}
+		keyhash.FinaliseInts(seed, use, out)
 	case v.Type.Kind() == types.KindFloat:
 		for i, r := range rows {
-			out[i] = keyhash.Finalise(keyhash.Sum64Int(seed, FloatBits(v.Floats[r])), use)
+			out[i] = FloatBits(v.Floats[r])
 		}
+		keyhash.FinaliseInts(seed, use, out)
 	case PlainBytes(v.Type.OID):
 		for i, r := range rows {
 			out[i] = keyhash.Finalise(keyhash.Sum64(seed, v.Data[v.Offsets[r]:v.Offsets[r+1]]), use)

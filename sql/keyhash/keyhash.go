@@ -103,6 +103,20 @@ func Sum64Int(k Seed, x uint64) uint64 {
 	return v0 ^ v1 ^ v2 ^ v3
 }
 
+// FinaliseInts replaces words by the bits for one use of the hashes that Sum64Int has of
+// them. In one loop without calls the processor begins with the next before it has the last.
+func FinaliseInts(k Seed, use uint64, words []uint64) {
+	k0, k1, k2, k3 := k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d, k.K0^0x6c7967656e657261, k.K1^0x7465646279746573
+	for i, x := range words {
+		v0, v1, v2, v3 := round(k0, k1, k2, k3^x)
+		v0, v1, v2, v3 = round(v0^x, v1, v2, v3^8<<56)
+		v0, v1, v2, v3 = round(v0^8<<56, v1, v2^0xff, v3)
+		v0, v1, v2, v3 = round(v0, v1, v2, v3)
+		v0, v1, v2, v3 = round(v0, v1, v2, v3)
+		words[i] = Finalise(v0^v1^v2^v3, use)
+	}
+}
+
 // Sum128Pair returns the 128-bit hash of the sixteen little-endian bytes of a and b.
 func Sum128Pair(k Seed, a, b uint64) (lo, hi uint64) {
 	v0, v1 := k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d^0xee

@@ -66,6 +66,10 @@ func TestAgreesWithTheReference(t *testing.T) {
 		if Sum64Int(k, x) != Sum64(k, bytes) {
 			t.Fatalf("Sum64Int(%x)", x)
 		}
+		words := []uint64{y, x}
+		if FinaliseInts(k, UseDistinct, words); words[1] != Finalise(Sum64(k, bytes), UseDistinct) {
+			t.Fatalf("FinaliseInts(%x)", x)
+		}
 		lo, hi = Sum128Pair(k, x, y)
 		if wantLo, wantHi := Sum128(k, binary.LittleEndian.AppendUint64(bytes, y)); lo != wantLo || hi != wantHi {
 			t.Fatalf("Sum128Pair(%x, %x)", x, y)
