@@ -106,7 +106,8 @@ func (o ours) update(b *testing.B) {
 	report(b, len(s.Append(nil, 0)))
 }
 
-// merge measures the merge of one state that is as large as it gets into another.
+// merge measures the merge of one state that is as large as it gets into another. It is
+// of families that count nothing, whose states are the same after it.
 func (o ours) merge(b *testing.B) {
 	s := o.states(2)
 	o.fold(b, s, 0)
@@ -115,9 +116,6 @@ func (o ours) merge(b *testing.B) {
 	for range b.N {
 		if err := s.MergeFrom(0, s, 1); err != nil {
 			b.Fatal(err)
-		}
-		if b.N > 1<<20 {
-			b.Fatal("too many merges to count")
 		}
 	}
 }

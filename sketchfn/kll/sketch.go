@@ -83,20 +83,22 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 }
 
 // mergeSorted merges a and b, both sorted, into out, whose length is the sum.
-// b may be the end of out.
+// b may be the end of out. Which of two keys is next no processor can guess, so the
+// loop counts instead of branching.
 func mergeSorted(out, a, b []uint64) {
 	i, j := 0, 0
-	for w := range out {
-		switch {
-		case i == len(a):
-			copy(out[w:], b[j:])
-			return
-		case j == len(b) || a[i] < b[j]:
-			out[w] = a[i]
-			i++
-		default:
-			out[w] = b[j]
-			j++
+	for i < len(a) && j < len(b) {
+		x, y := a[i], b[j]
+		first := 0
+		if x < y {
+			first = 1
 		}
+		out[i+j] = min(x, y)
+		i += first
+		j += 1 - first
+	}
+	copy(out[i+j:], a[i:])
+	if i == len(a) {
+		copy(out[i+j:], b[j:])
 	}
 }

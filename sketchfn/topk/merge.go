@@ -20,20 +20,87 @@ type portable struct {
 func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 	o := other.(*States)
 	from := o.groups[src]
+	if s.words {
+		return s.mergeWords(dst, o, &from)
+	}
 	s.read = s.read[:0]
 	if from.class != 0 {
 		for _, c := range o.table(&from) {
-			if c.low == 0 {
-				continue
+			if c.low != 0 {
+				s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, slack: c.slack})
 			}
-			p := portable{hash: c.hash, word: c.payload, low: c.low, slack: c.slack}
-			if !o.words {
-				p.value = o.bytes(c.payload)
-			}
-			s.read = append(s.read, p)
 		}
 	}
 	return s.merge(dst, from.total, from.floor)
+}
+
+// mergeWords is MergeFrom of values that are words: the counters are read where they
+// are, and the table grows only where they are new.
+func (s *States) mergeWords(dst uint32, o *States, from *group) error {
+	g := &s.groups[dst]
+	if err := s.mayHave(g, from.total); err != nil || from.class == 0 {
+		return err
+	}
+	if g.class == 0 {
+		s.reserve(g, int(from.n))
+	}
+	s.loosen(g, from.floor)
+	table := s.table(g)
+	for i := range o.table(from) {
+		c := &o.table(from)[i]
+		if c.low == 0 {
+			continue
+		}
+		to := findWord(table, c.hash, c.payload)
+		if to.low != 0 {
+			to.low += c.low
+			to.slack += c.slack - from.floor
+			continue
+		}
+		if n := int(g.n) + 1; !fits(g.class, n) {
+			s.resize(g, g.class+1)
+			table = s.table(g)
+			to = findWord(table, c.hash, c.payload)
+		}
+		*to = counter{c.hash, c.payload, c.low, c.slack + g.floor}
+		g.n++
+	}
+	s.settle(g, from.total, from.floor)
+	return nil
+}
+
+// mayHave reports why a group cannot count so many values more.
+func (s *States) mayHave(g *group, total uint64) error {
+	if g.total+total >= maxTotal {
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "a top-k aggregate of more than 2^60 values")
+	}
+	return nil
+}
+
+// loosen makes all limits of a group's counters larger.
+func (s *States) loosen(g *group, floor uint64) {
+	if floor == 0 || g.class == 0 {
+		return
+	}
+	table := s.table(g)
+	for i := range table {
+		if table[i].low != 0 {
+			table[i].slack += floor
+		}
+	}
+}
+
+// settle ends a merge of a group with counters of this total and floor.
+func (s *States) settle(g *group, total, floor uint64) {
+	g.total += total
+	g.floor += floor
+	if int(g.n) > s.limit {
+		s.prune(g)
+	}
+	if g.class > s.fullClass {
+		s.resize(g, s.fullClass)
+	}
+	s.compactArena()
 }
 
 // merge folds the counters in s.read, of a group with this total and floor, into
@@ -43,8 +110,8 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 	if total == 0 {
 		return nil
 	}
-	if g.total+total >= maxTotal {
-		return sqlerr.New(sqlerr.ProgramLimitExceeded, "a top-k aggregate of more than 2^60 values")
+	if err := s.mayHave(g, total); err != nil {
+		return err
 	}
 	need := 0
 	for _, p := range s.read {
@@ -54,14 +121,8 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 		return err
 	}
 	s.reserve(g, int(g.n)+len(s.read))
+	s.loosen(g, floor)
 	table := s.table(g)
-	if floor > 0 {
-		for i := range table {
-			if table[i].low != 0 {
-				table[i].slack += floor
-			}
-		}
-	}
 	for _, p := range s.read {
 		c := s.find(table, p)
 		if c.low != 0 {
@@ -76,15 +137,7 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 		*c = counter{p.hash, payload, p.low, p.slack + g.floor}
 		g.n++
 	}
-	g.total += total
-	g.floor += floor
-	if int(g.n) > s.limit {
-		s.prune(g)
-	}
-	if g.class > s.fullClass {
-		s.resize(g, s.fullClass)
-	}
-	s.compactArena()
+	s.settle(g, total, floor)
 	return nil
 }
 

@@ -226,16 +226,14 @@ func (s *States) prune(g *group) {
 		lastHash = selection.Nth(s.selected[:ties], stay-1)
 	}
 	n = 0
-	for i, c := range all {
+	for _, c := range all {
 		upper := c.upper()
 		keep := one(upper > g.floor) | one(upper == g.floor)&one(c.hash <= lastHash)&one(stay > 0)
-		all[i], all[n] = all[n], c
-		n += keep
-	}
-	if !s.words {
-		for _, c := range all[n:] {
-			s.waste += int(c.payload & math.MaxUint32)
+		if !s.words {
+			s.waste += int(c.payload&math.MaxUint32) * (1 - keep)
 		}
+		all[n] = c
+		n += keep
 	}
 	s.kept = all[:n]
 	clear(table)
