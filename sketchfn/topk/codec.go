@@ -62,14 +62,7 @@ func (s *States) unorder(key uint64) uint64 {
 
 // counters returns the counters of a group in no order.
 func (s *States) counters(g *group) []counter {
-	out := s.kept[:0]
-	if g.class != 0 {
-		for _, c := range s.table(g) {
-			if c.low != 0 {
-				out = append(out, c)
-			}
-		}
-	}
+	out := append(s.kept[:0], s.of(g)...)
 	s.kept = out
 	return out
 }

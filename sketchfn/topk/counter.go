@@ -2,7 +2,7 @@ package topk
 
 import "github.com/tallydb/tallydb/sketchfn/selection"
 
-// counter counts one value. The zero counter is a free place: low is never 0.
+// counter counts one value. low is never 0.
 type counter struct {
 	hash    uint64
 	payload uint64 // the word of a value of KindInt or KindFloat, or where its bytes are
@@ -12,23 +12,77 @@ type counter struct {
 
 func (c *counter) upper() uint64 { return c.low + c.slack }
 
-// group is the state of a group: its table of counters, 1<<(class+1) places,
-// class 0 for none, and what they sum up to.
+// group is the state of a group: its table of counters, of a class, 0 for none, and
+// what they sum up to.
 type group struct {
 	total uint64 // values seen
 	floor uint64 // most occurrences of a value without a counter
-	ref   uint32
+	index uint32 // block of the table's index
+	ref   uint32 // block of its counters
 	n     uint32 // counters
 	class uint8
 }
 
-// firstClass has the smallest table, four places.
+// firstClass has the smallest table, of three counters.
 const firstClass = 1
 
-func places(class uint8) int { return 2 << class }
+// room returns how many counters a table of this class takes.
+func room(class uint8) int { return 3 << class / 2 }
+
+// places returns the size of the index of a table of this class. It is small, and
+// little more than a third of it is taken, so that to look a value up takes one line of
+// the cache and hardly ever a second guess.
+func places(class uint8) int { return 4 << class }
 
 // fits reports whether a table of this class takes n counters.
-func fits(class uint8, n int) bool { return class > 0 && n*4 <= 3*places(class) }
+func fits(class uint8, n int) bool { return class > 0 && n <= room(class) }
+
+// bytesOf returns the memory of a table of this class.
+func bytesOf(class uint8) int64 { return 32*int64(room(class)) + 4*int64(places(class)) }
+
+// table is the counters of a group, and an index of them by open addressing: 16 bits of
+// the hash and the number of the counter, from 1; 0 is a free place.
+type table struct {
+	index    []uint32
+	counters []counter
+}
+
+const tagShift = 48 // of the bits of a hash that stand in the index
+
+// word returns the counter of a word, or nil and the free place of the index where it
+// goes.
+func (t table) word(hash, word uint64) (c *counter, at int) {
+	mask, tag := uint64(len(t.index)-1), uint32(hash>>tagShift)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		e := t.index[i]
+		if e == 0 {
+			return nil, int(i)
+		}
+		if e>>16 == tag {
+			if c := &t.counters[e&0xffff-1]; c.hash == hash && c.payload == word {
+				return c, 0
+			}
+		}
+	}
+}
+
+// put makes c the n-th counter, from 0, which place at of the index names.
+func (t table) put(at, n int, c counter) {
+	t.counters[n] = c
+	t.index[at] = uint32(c.hash>>tagShift)<<16 | uint32(n+1)
+}
+
+// reindex names the first n counters in the index, which is empty.
+func (t table) reindex(n int) {
+	mask := uint64(len(t.index) - 1)
+	for number, c := range t.counters[:n] {
+		i := c.hash & mask
+		for t.index[i] != 0 {
+			i = (i + 1) & mask
+		}
+		t.index[i] = uint32(c.hash>>tagShift)<<16 | uint32(number+1)
+	}
+}
 
 // shape holds what follows from the capacity.
 type shape struct {
@@ -39,10 +93,10 @@ type shape struct {
 
 func newShape(capacity int) shape {
 	s := shape{capacity: capacity, fullClass: firstClass}
-	for places(s.fullClass) < 2*capacity {
+	for 2<<s.fullClass < 2*capacity {
 		s.fullClass++
 	}
-	s.limit = places(s.fullClass) / 4 * 3
+	s.limit = room(s.fullClass)
 	return s
 }
 

@@ -24,12 +24,8 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 		return s.mergeWords(dst, o, &from)
 	}
 	s.read = s.read[:0]
-	if from.class != 0 {
-		for _, c := range o.table(&from) {
-			if c.low != 0 {
-				s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, slack: c.slack})
-			}
-		}
+	for _, c := range o.of(&from) {
+		s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, slack: c.slack})
 	}
 	return s.merge(dst, from.total, from.floor)
 }
@@ -45,24 +41,20 @@ func (s *States) mergeWords(dst uint32, o *States, from *group) error {
 		s.reserve(g, int(from.n))
 	}
 	s.loosen(g, from.floor)
-	table := s.table(g)
-	for i := range o.table(from) {
-		c := &o.table(from)[i]
-		if c.low == 0 {
-			continue
-		}
-		to := findWord(table, c.hash, c.payload)
-		if to.low != 0 {
+	t := s.table(g)
+	for _, c := range o.of(from) {
+		to, at := t.word(c.hash, c.payload)
+		if to != nil {
 			to.low += c.low
 			to.slack += c.slack - from.floor
 			continue
 		}
-		if n := int(g.n) + 1; !fits(g.class, n) {
+		if int(g.n) == len(t.counters) {
 			s.resize(g, g.class+1)
-			table = s.table(g)
-			to = findWord(table, c.hash, c.payload)
+			t = s.table(g)
+			_, at = t.word(c.hash, c.payload)
 		}
-		*to = counter{c.hash, c.payload, c.low, c.slack + g.floor}
+		t.put(at, int(g.n), counter{c.hash, c.payload, c.low, c.slack + g.floor})
 		g.n++
 	}
 	s.settle(g, from.total, from.floor)
@@ -79,14 +71,9 @@ func (s *States) mayHave(g *group, total uint64) error {
 
 // loosen makes all limits of a group's counters larger.
 func (s *States) loosen(g *group, floor uint64) {
-	if floor == 0 || g.class == 0 {
-		return
-	}
-	table := s.table(g)
-	for i := range table {
-		if table[i].low != 0 {
-			table[i].slack += floor
-		}
+	list := s.of(g)
+	for i := range list {
+		list[i].slack += floor
 	}
 }
 
@@ -122,10 +109,10 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 	}
 	s.reserve(g, int(g.n)+len(s.read))
 	s.loosen(g, floor)
-	table := s.table(g)
+	t := s.table(g)
 	for _, p := range s.read {
-		c := s.find(table, p)
-		if c.low != 0 {
+		c, at := s.find(t, p)
+		if c != nil {
 			c.low += p.low
 			c.slack += p.slack - floor
 			continue
@@ -134,7 +121,7 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 		if !s.words {
 			payload, _ = s.keep(p.value) // ensure made room
 		}
-		*c = counter{p.hash, payload, p.low, p.slack + g.floor}
+		t.put(at, int(g.n), counter{p.hash, payload, p.low, p.slack + g.floor})
 		g.n++
 	}
 	s.settle(g, total, floor)
@@ -149,11 +136,11 @@ func (s *States) ensure(n int) error {
 	return nil
 }
 
-func (s *States) find(table []counter, p portable) *counter {
+func (s *States) find(t table, p portable) (c *counter, at int) {
 	if s.words {
-		return findWord(table, p.hash, p.word)
+		return t.word(p.hash, p.word)
 	}
-	return s.findBytes(table, p.hash, p.value)
+	return s.findBytes(t, p.hash, p.value)
 }
 
 // reserve gives a group a table for n counters, for the time of a merge larger

@@ -87,7 +87,7 @@ func (s spec) New(cfg agg.Config) agg.States { return newStates(s.typ, s.capacit
 
 // BytesPerGroup implements agg.StateSpec.
 func (s spec) BytesPerGroup(n int64) int64 {
-	const header, perCounter, perValue = 32, 32, 16
+	const header, perValue = 32, 16
 	if n == 0 {
 		return header
 	}
@@ -97,7 +97,7 @@ func (s spec) BytesPerGroup(n int64) int64 {
 	for !fits(class, kept) {
 		class++
 	}
-	bytes := header + perCounter*int64(places(class))
+	bytes := header + bytesOf(class)
 	if s.typ.Kind() == types.KindBytes {
 		bytes += perValue * int64(kept)
 	}

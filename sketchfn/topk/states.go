@@ -14,8 +14,8 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// States is an array of sets of counters of one capacity. Counters live in
-// open-addressing tables; the bytes of values in one arena.
+// States is an array of sets of counters of one capacity. Counters live in tables; the
+// bytes of values in one arena.
 type States struct {
 	shape
 	typ    types.Type
@@ -24,6 +24,7 @@ type States struct {
 	hasher *valuehash.Hasher
 	groups []group
 	tables *slab.Pool[counter]
+	index  *slab.Pool[uint32]
 	arena  []byte
 	waste  int // bytes of the arena that no counter has
 	key    []byte
@@ -38,15 +39,26 @@ func newStates(typ types.Type, capacity int, seed keyhash.Seed) *States {
 		shape: newShape(capacity), typ: typ, words: typ.Kind() != types.KindBytes,
 		plain: valuehash.PlainBytes(typ.OID), hasher: valuehash.New(seed, keyhash.UseDistinct),
 	}
-	var sizes []int
+	var counters, indexes []int
 	for class := uint8(firstClass); class <= s.fullClass+1; class++ {
-		sizes = append(sizes, places(class))
+		counters, indexes = append(counters, room(class)), append(indexes, places(class))
 	}
-	s.tables = slab.New[counter](sizes...)
+	s.tables, s.index = slab.New[counter](counters...), slab.New[uint32](indexes...)
 	return s
 }
 
-func (s *States) table(g *group) []counter { return s.tables.Block(int(g.class-firstClass), g.ref) }
+func (s *States) table(g *group) table {
+	class := int(g.class - firstClass)
+	return table{s.index.Block(class, g.index), s.tables.Block(class, g.ref)}
+}
+
+// of returns the counters of a group.
+func (s *States) of(g *group) []counter {
+	if g.class == 0 {
+		return nil
+	}
+	return s.tables.Block(int(g.class-firstClass), g.ref)[:g.n]
+}
 
 // Grow implements agg.States.
 func (s *States) Grow(n int) { s.groups = slab.GrowTo(s.groups, n) }
@@ -88,26 +100,29 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 func (s *States) countWord(g *group, hash, word uint64) {
 	g.total++
 	if g.class != 0 {
-		c := findWord(s.table(g), hash, word)
-		if c.low != 0 {
+		t := s.table(g)
+		c, at := t.word(hash, word)
+		if c != nil {
 			c.low++
 			return
 		}
-		if n := int(g.n) + 1; n <= s.limit && fits(g.class, n) {
-			*c = counter{hash, word, 1, g.floor}
+		if n := int(g.n); n < s.limit && n < len(t.counters) {
+			t.put(at, n, counter{hash, word, 1, g.floor})
 			g.n++
 			return
 		}
 	}
 	s.prepare(g)
-	*findWord(s.table(g), hash, word) = counter{hash, word, 1, g.floor}
+	t := s.table(g)
+	_, at := t.word(hash, word)
+	t.put(at, int(g.n), counter{hash, word, 1, g.floor})
 	g.n++
 }
 
 // countBytes counts one occurrence of bytes.
 func (s *States) countBytes(g *group, hash uint64, value []byte) error {
 	if g.class != 0 {
-		if c := s.findBytes(s.table(g), hash, value); c.low != 0 {
+		if c, _ := s.findBytes(s.table(g), hash, value); c != nil {
 			c.low++
 			g.total++
 			return nil
@@ -119,27 +134,26 @@ func (s *States) countBytes(g *group, hash uint64, value []byte) error {
 	}
 	g.total++
 	s.prepare(g)
-	*s.findBytes(s.table(g), hash, value) = counter{hash, payload, 1, g.floor}
+	t := s.table(g)
+	_, at := s.findBytes(t, hash, value)
+	t.put(at, int(g.n), counter{hash, payload, 1, g.floor})
 	g.n++
 	return nil
 }
 
-// findWord returns the counter of a word, or the free place where it goes.
-func findWord(table []counter, hash, word uint64) *counter {
-	mask := uint64(len(table) - 1)
+// findBytes returns the counter of a value, or nil and the free place of the index
+// where it goes.
+func (s *States) findBytes(t table, hash uint64, value []byte) (c *counter, at int) {
+	mask, tag := uint64(len(t.index)-1), uint32(hash>>tagShift)
 	for i := hash & mask; ; i = (i + 1) & mask {
-		if c := &table[i]; c.low == 0 || c.hash == hash && c.payload == word {
-			return c
+		e := t.index[i]
+		if e == 0 {
+			return nil, int(i)
 		}
-	}
-}
-
-// findBytes returns the counter of a value, or the free place where it goes.
-func (s *States) findBytes(table []counter, hash uint64, value []byte) *counter {
-	mask := uint64(len(table) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		if c := &table[i]; c.low == 0 || c.hash == hash && bytes.Equal(s.bytes(c.payload), value) {
-			return c
+		if e>>16 == tag {
+			if c := &t.counters[e&0xffff-1]; c.hash == hash && bytes.Equal(s.bytes(c.payload), value) {
+				return c, 0
+			}
 		}
 	}
 }
@@ -171,43 +185,25 @@ func (s *States) prepare(g *group) {
 
 // resize moves the counters of a group to a table of another class.
 func (s *States) resize(g *group, class uint8) {
-	ref := s.tables.Alloc(int(class - firstClass))
-	if g.class != 0 {
-		to := s.tables.Block(int(class-firstClass), ref)
-		for _, c := range s.table(g) {
-			if c.low != 0 {
-				place(to, c)
-			}
-		}
-		s.tables.Free(int(g.class-firstClass), g.ref)
+	old := *g
+	g.index, g.ref, g.class = s.index.Alloc(int(class-firstClass)), s.tables.Alloc(int(class-firstClass)), class
+	if old.class == 0 {
+		return
 	}
-	g.ref, g.class = ref, class
-}
-
-// place puts a counter that the table does not have into it.
-func place(table []counter, c counter) {
-	mask := uint64(len(table) - 1)
-	i := c.hash & mask
-	for table[i].low != 0 {
-		i = (i + 1) & mask
-	}
-	table[i] = c
+	t := s.table(g)
+	copy(t.counters, s.of(&old))
+	t.reindex(int(g.n))
+	s.index.Free(int(old.class-firstClass), old.index)
+	s.tables.Free(int(old.class-firstClass), old.ref)
 }
 
 // prune raises the floor of a group that has more than limit counters, or is
 // about to. Of the counters at the new floor those with the smallest hashes stay.
-// Which counters are free, at the floor or above it no processor can guess, so the
+// Which counters are at the floor and which above it no processor can guess, so the
 // loops count instead of branching.
 func (s *States) prune(g *group) {
-	table := s.table(g)
-	s.kept = slab.GrowTo(s.kept[:0], len(table))
-	n := 0
-	for i := range table {
-		s.kept[n] = table[i]
-		n += one(table[i].low != 0)
-	}
-	all := s.kept[:n]
-	s.selected = slab.GrowTo(s.selected[:0], n)
+	all := s.of(g)
+	s.selected = slab.GrowTo(s.selected[:0], len(all))
 	for i := range all {
 		s.selected[i] = all[i].upper()
 	}
@@ -225,7 +221,7 @@ func (s *States) prune(g *group) {
 	if stay > 0 {
 		lastHash = selection.Nth(s.selected[:ties], stay-1)
 	}
-	n = 0
+	n := 0
 	for _, c := range all {
 		upper := c.upper()
 		keep := one(upper > g.floor) | one(upper == g.floor)&one(c.hash <= lastHash)&one(stay > 0)
@@ -235,16 +231,14 @@ func (s *States) prune(g *group) {
 		all[n] = c
 		n += keep
 	}
-	s.kept = all[:n]
-	clear(table)
 	g.n = uint32(n)
 	if g.class > s.fullClass {
 		s.resize(g, s.fullClass)
-		table = s.table(g)
+		return
 	}
-	for _, c := range s.kept {
-		place(table, c)
-	}
+	t := s.table(g)
+	clear(t.index)
+	t.reindex(n)
 }
 
 // one is 1 for true.
@@ -267,16 +261,10 @@ func (s *States) compactArena() {
 	live := len(s.arena) - s.waste
 	fresh := make([]byte, 0, live+max(live, leastWaste)+leastWaste/2)
 	for i := range s.groups {
-		if s.groups[i].class == 0 {
-			continue
-		}
-		table := s.table(&s.groups[i])
-		for j := range table {
-			if table[j].low == 0 {
-				continue
-			}
-			b := s.bytes(table[j].payload)
-			table[j].payload = uint64(len(fresh))<<32 | uint64(len(b))
+		list := s.of(&s.groups[i])
+		for j := range list {
+			b := s.bytes(list[j].payload)
+			list[j].payload = uint64(len(fresh))<<32 | uint64(len(b))
 			fresh = append(fresh, b...)
 		}
 	}
@@ -285,7 +273,7 @@ func (s *States) compactArena() {
 
 // MemoryBytes implements agg.States.
 func (s *States) MemoryBytes() int64 {
-	return int64(cap(s.groups))*int64(unsafe.Sizeof(group{})) + s.tables.MemoryBytes() +
+	return int64(cap(s.groups))*int64(unsafe.Sizeof(group{})) + s.tables.MemoryBytes() + s.index.MemoryBytes() +
 		int64(cap(s.arena)+cap(s.key)+8*cap(s.selected)) + int64(cap(s.kept))*int64(unsafe.Sizeof(counter{})) +
 		int64(cap(s.read))*int64(unsafe.Sizeof(portable{})) + s.hasher.MemoryBytes()
 }

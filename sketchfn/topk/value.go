@@ -106,7 +106,7 @@ func (s *States) count(g uint32, v *types.Vector) (low, high uint64) {
 		p.hash = s.hasher.Bytes(p.value)
 	}
 	if group.class != 0 {
-		if c := s.find(s.table(group), p); c.low != 0 {
+		if c, _ := s.find(s.table(group), p); c != nil {
 			return c.low, c.upper()
 		}
 	}
