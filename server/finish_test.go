@@ -59,3 +59,30 @@ func TestL5FinishedWhereTheyAre(t *testing.T) {
 	fill(4001, 4500)
 	compare("in memory and in the store")
 }
+
+// TestL5GroupsWithoutAPartitionKeyAreOne: events whose partition key is NULL are spread
+// by their dedup key, and are one group all the same; what does not merge is refused.
+func TestL5GroupsWithoutAPartitionKeyAreOne(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c, "SET read_wait = '20s'",
+		"CREATE STREAM e (id int, x int, k text) WITH (partitions = 4, partition_key = 'k', dedup_key = 'id')",
+		"CREATE CONTINUOUS VIEW v AS SELECT x % 2 AS odd, k, count(*) AS n, sum(x) AS s, approx_distinct(id) AS d FROM e GROUP BY x % 2, k",
+		"INSERT INTO e SELECT i, i, CASE WHEN i % 3 > 0 THEN 'k' || i % 3 END FROM generate_series(1, 300) i")
+	const query = "SELECT odd, k, n, s, d, _status FROM v ORDER BY odd, k"
+	want := []string{
+		"0|k1|50|7550|50|complete", "0|k2|50|7450|50|complete", "0|∅|50|7650|50|complete",
+		"1|k1|50|7400|50|complete", "1|k2|50|7600|50|complete", "1|∅|50|7500|50|complete",
+	}
+	servertest.Expect(t, c, query, want...)
+	servertest.Expect(t, c, "SELECT n FROM v WHERE k IS NULL AND odd = 1", "50")
+	servertest.Expect(t, c, "SELECT n FROM v WHERE k = 'k1' AND odd = 1", "50")
+	s = s.Reopen()
+	c = s.Connect()
+	servertest.Exec(t, c, "SET read_wait = '20s'")
+	servertest.Expect(t, c, query, want...)
+	servertest.ExpectCode(t, c, "0A000", "CREATE CONTINUOUS VIEW w AS SELECT k, triangle_count(id, x) FROM e GROUP BY k")
+	servertest.Expect(t, c, "SELECT count(*) FROM (SELECT k, triangle_count(id, x) FROM e GROUP BY k) t", "3")
+	servertest.Exec(t, c, "CREATE STREAM f (id int, x int, k text NOT NULL) WITH (partitions = 4, partition_key = 'k', dedup_key = 'id')",
+		"CREATE CONTINUOUS VIEW w AS SELECT k, triangle_count(id, x) FROM f GROUP BY k")
+}

@@ -22,7 +22,7 @@ type merger struct {
 	*folding
 	gate  *gate
 	parts []*state.Groups // the first holds what was copied
-	// finished are parts that came so. Either these have groups or parts do.
+	// finished are parts that came so; parts have the groups that are in several of them.
 	finished []*state.Finished
 	index    *state.Arena // (window, key) → number of a group; holds no states
 	places   []place      // by number of a group
@@ -69,7 +69,9 @@ func (m *merger) merge(p *fragment.Partial) error {
 	}
 	if p.Finished != nil {
 		m.finished = append(m.finished, p.Finished)
-		return nil
+		if p.Groups == nil {
+			return nil
+		}
 	}
 	in, before := p.Groups, len(m.places)
 	m.numbers = m.numbers[:0]

@@ -33,6 +33,13 @@ const (
 
 func isForeign(k value.Kind) bool { return k.Type == foreignTypeName && k.Params[2] == foreign }
 
+// notKnown is the error for a value that is looked up in a sketch of another library.
+func notKnown() error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "values cannot be looked up in a Count-Min sketch of Apache DataSketches").
+		WithDetail("Its format has a hash of the seed 9001, and not the seeds of the rows, which each library draws from it with a generator of its own.").
+		WithHint("Look them up in the library that made the sketch. Here freq_total, sketch_info, sketch_merge and sketch_export work.")
+}
+
 func export(v value.Opened) ([]byte, error) {
 	c, shape := read(v.States, 0)
 	out := []byte{2, dsVersion, dsFamily, 0, 0, 0, 0, 0}

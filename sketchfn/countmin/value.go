@@ -47,6 +47,9 @@ func read(s agg.States, g uint32) (*cell, shape) {
 func registerScalars(r *agg.Registry, fs *value.Families) {
 	estimate := func(name string, of func(c *cell, e Estimate) types.Datum) func(*expr.Context, []types.Datum) (types.Datum, error) {
 		return fs.Eval(name, "countmin", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
+			if isForeign(in[0].Kind) {
+				return types.Datum{}, notKnown()
+			}
 			hash, err := in[0].Hash(ec, rest[0], keyhash.UseCounter)
 			if err != nil {
 				return types.Datum{}, err

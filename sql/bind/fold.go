@@ -158,7 +158,8 @@ func (b *binder) addCall(fold *plan.Fold, src *foldSource, call *plan.AggCall) b
 	if call.Combine || len(call.OrderBy) > 0 || fn == nil || fn.MergeAlgebra == agg.OrderedMonoid {
 		return false
 	}
-	if fn.MergeAlgebra == agg.NotMergeable && !inOnePartition(fold) {
+	// Of a view, the events without a partition key are CREATE's affair.
+	if fn.MergeAlgebra == agg.NotMergeable && (!inOnePartition(fold) || fold.Scattered() >= 0 && !b.forView) {
 		return false
 	}
 	st := plan.FoldState{Spec: call.Bound.State}

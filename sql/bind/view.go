@@ -41,6 +41,9 @@ func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPl
 	if err := v.checkConstants(env.context()); err != nil {
 		return nil, err
 	}
+	if err := v.checkScattered(env.Registry); err != nil {
+		return nil, err
+	}
 	if b.maxParam > 0 {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", b.maxParam)
 	}
@@ -126,6 +129,22 @@ func (b *binder) checkViewSource(core *ast.SelectCore) error {
 		if rel := b.relation(t.Name); rel != nil && rel.ContinuousView != nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "a continuous view reads one stream, and %q is a continuous view", rel.Name).
 				WithHint("Create it over the stream, or use CREATE VIEW for a query over %q that runs when it is read.", rel.Name).At(t.Position())
+		}
+	}
+	return nil
+}
+
+// checkScattered refuses aggregates whose states do not merge where events without a
+// partition key would be in several partitions.
+func (v *ViewPlan) checkScattered(r *agg.Registry) error {
+	if v.Fold.Scattered() < 0 {
+		return nil
+	}
+	for _, a := range v.Fold.Aggs {
+		if fn := r.Lookup(a.Name); fn != nil && fn.MergeAlgebra == agg.NotMergeable {
+			column := v.Stream.Columns[v.Stream.Stream.Options.PartitionKey[0]].Name
+			return sqlerr.New(sqlerr.FeatureNotSupported, "states of aggregate %s do not merge, and events whose %q is NULL are in several partitions", a.Name, column).
+				WithHint("Declare %q NOT NULL in the stream, or make it the dedup_key too.", column)
 		}
 	}
 	return nil

@@ -78,7 +78,8 @@ func (f *Fold) Shadows(aggs []int) *Fold {
 }
 
 // Partitioned reports whether every group lies in one partition: GROUP BY contains
-// the columns of the stream's partition key, and partitions were never changed.
+// the columns of the stream's partition key, and partitions were never changed. Groups
+// that Scattered speaks of are excepted.
 func (f *Fold) Partitioned() bool {
 	key := f.Stream.Stream.Options.PartitionKey
 	if len(key) == 0 || len(f.Stream.Stream.Epochs) > 1 {
@@ -90,6 +91,17 @@ func (f *Fold) Partitioned() bool {
 		}
 	}
 	return true
+}
+
+// Scattered returns the number of the key whose NULL makes a group lie in several
+// partitions: events without a partition key are routed by their dedup key. It is -1 if
+// there is none.
+func (f *Fold) Scattered() int {
+	o := f.Stream.Stream.Options
+	if len(o.PartitionKey) != 1 || len(o.DedupKey) == 0 || slices.Equal(o.PartitionKey, o.DedupKey) || f.Stream.Columns[o.PartitionKey[0]].NotNull {
+		return -1
+	}
+	return slices.IndexFunc(f.Keys, func(k expr.Expr) bool { c, ok := ColumnIndex(k); return ok && c == o.PartitionKey[0] })
 }
 
 // SplitKeyFilter splits a filter over the columns of Layout() up to the keys into

@@ -39,6 +39,9 @@ func AppendKey(dst []byte, v *Vector, i int) []byte {
 	}
 }
 
+// IsNullKey reports whether a key begins with a NULL.
+func IsNullKey(key []byte) bool { return len(key) > 0 && key[0] == keyNull }
+
 // AppendDatumKey appends the key encoding of d.
 func AppendDatumKey(dst []byte, d Datum) []byte {
 	if d.Null {

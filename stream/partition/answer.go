@@ -6,6 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/agg"
+	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/state"
@@ -36,7 +37,7 @@ type FoldAnswer struct {
 	Birth, Applied id.Offset // the coverage is [Birth, Applied)
 	Watermark      eventtime.Watermark
 	Degraded       map[eventtime.Time]int64 // rows that failed, by window
-	Groups         *state.Groups            // nil if it was asked to finish
+	Groups         *state.Groups            // if it was asked to finish, those that others may have too; or nil
 	Finished       *state.Finished          // nil if not
 }
 
@@ -176,6 +177,8 @@ func (f *folding) add(a *state.Arena) error {
 		return err
 	case !all:
 		return f.groups().AddChosen(a, chosen)
+	case f.view.hasScattered(a):
+		return f.groups().AddArena(a)
 	}
 	f.answer.Finished.AddArena(a)
 	return f.finish(a.States, a.Groups())
@@ -203,8 +206,42 @@ func (f *folding) end() (*FoldAnswer, error) {
 		return f.answer, nil
 	}
 	f.answer.Groups = nil
+	if f.view.fold.Scattered() >= 0 {
+		var err error
+		fresh := func() *state.Groups { return f.view.program.NewGroups(f.req.Needed) }
+		if groups, f.answer.Groups, err = groups.Without(f.view.scattered, fresh); err != nil {
+			return nil, err
+		}
+	}
 	f.answer.Finished.AddGroups(groups)
 	return f.answer, f.finish(groups.States, groups.Len())
+}
+
+// hasScattered reports whether a window in memory has groups that other partitions may
+// have too.
+func (v *view) hasScattered(a *state.Arena) bool {
+	if v.fold.Scattered() < 0 {
+		return false
+	}
+	for g := range a.Groups() {
+		if v.scattered(a.Key(g)) {
+			return true
+		}
+	}
+	return false
+}
+
+// scattered reports whether the key of a group is NULL where that makes it lie in
+// several partitions.
+func (v *view) scattered(key []byte) bool {
+	for _, k := range v.fold.Keys[:v.fold.Scattered()] {
+		rest, err := types.ReadKey(key, types.NewVector(k.Type(), 1))
+		if err != nil {
+			return true // as it is then for who reads it
+		}
+		key = rest
+	}
+	return types.IsNullKey(key)
 }
 
 // finals returns how to finish what is needed.

@@ -74,6 +74,39 @@ func (g *Groups) AddStored(window eventtime.Time, from *Group) error {
 	return nil
 }
 
+// Without takes the groups that a function chooses by their keys out of g and returns
+// them; nil if there are none. g is not used any more: the others are in rest.
+func (g *Groups) Without(chosen func(key []byte) bool, fresh func() *Groups) (rest, taken *Groups, err error) {
+	var places []*Groups // where each group goes
+	rest, taken = fresh(), fresh()
+	for i := range g.Len() {
+		to := rest
+		if chosen(g.Keys.At(i)) {
+			to = taken
+		}
+		to.Add(g.Windows[i], g.Hashes[i], g.Keys.At(i))
+		places = append(places, to)
+	}
+	if taken.Len() == 0 {
+		return g, nil, nil
+	}
+	rest.Grow()
+	taken.Grow()
+	for st, from := range g.States {
+		if from == nil {
+			continue
+		}
+		next := map[*Groups]uint32{}
+		for i, to := range places {
+			if err := to.States[st].MergeFrom(next[to], from, uint32(i)); err != nil {
+				return nil, nil, err
+			}
+			next[to]++
+		}
+	}
+	return rest, taken, nil
+}
+
 // AddArena adds all groups of an arena.
 func (g *Groups) AddArena(a *Arena) error { return g.addRange(a, 0, a.Groups()) }
 
