@@ -2,6 +2,7 @@ package sketchfn_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
@@ -432,6 +433,31 @@ func TestCountMinOfDataSketches(t *testing.T) {
 		theirs := decode(mustScalar(t, "sketch_export", ours, dataSketches))
 		if theirs.GetTotalWeight() != int64(n) || n > 0 && int64(theirs.GetNumBuckets()) != int64(jsonNumber(t, mustScalar(t, "sketch_info", ours), "width")) {
 			t.Errorf("%d values of ours are %d there", n, theirs.GetTotalWeight())
+		}
+	}
+}
+
+// Python writes weights as floats, and reads what comes back; fractions are no counts.
+func TestCountMinOfPython(t *testing.T) {
+	head := []byte{2, 1, 18, 0, 0, 0, 0, 0, 4, 0, 0, 0, 2, 0xcc, 0x93, 0}
+	made := func(weights ...float64) []byte {
+		out := bytes.Clone(head)
+		for _, x := range weights {
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(x))
+		}
+		return out
+	}
+	b := made(3, 1, 0, 0, 2, 3, 0, 0, 0)
+	s := mustScalar(t, "sketch_import", bytea(b), dataSketches)
+	if n := mustScalar(t, "freq_total", s).Int; n != 3 {
+		t.Errorf("3 values are %d", n)
+	}
+	if back := mustScalar(t, "sketch_export", s, dataSketches).Bytes; !bytes.Equal(back, b) {
+		t.Error("what was read is written in another way")
+	}
+	for _, bad := range [][]byte{made(3, 1, 0, 0, 2, 3, 0.5, 0, 0), made(3, 4, 0, 0, 2, 3, 0, 0, 0), made(3, -1, 0, 0, 2, 3, 0, 0, 0), made(math.NaN(), 0, 0, 0, 0, 0, 0, 0, 0)} {
+		if _, err := scalar("sketch_import", bytea(bad), dataSketches); sqlerr.CodeOf(err) != sqlerr.InvalidBinaryRepresentation {
+			t.Errorf("no counts: %v", err)
 		}
 	}
 }

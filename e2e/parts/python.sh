@@ -10,6 +10,8 @@ else
 	tried 'psycopg 3' "$(pinned $pins psycopg)" 'types in text and binary both ways, nested transactions, pipelines, server cursors, COPY in text and binary, LISTEN, cancel'
 	run SQLAlchemy sqlalchemy_client.py "tally@127.0.0.1:$port/tally"
 	tried 'SQLAlchemy, pandas' "$(pinned $pins SQLAlchemy), $(pinned $pins pandas)" 'over psycopg2 and psycopg 3: ORM, savepoints, reflection of tables, streams and views, `read_sql`, `to_sql`'
+	run 'Apache DataSketches' datasketches_client.py "host=127.0.0.1 port=$port user=tally dbname=tally"
+	tried 'Apache DataSketches for Python' "$(pinned $pins datasketches)" 'HyperLogLog, theta, KLL, frequent items and Count-Min, read here and there'
 	run asyncpg asyncpg_client.py "$uri"
 	tried asyncpg "$(pinned $pins asyncpg)" 'types in binary, introspection of types, cursors, COPY in binary, pools, LISTEN, cancel'
 fi

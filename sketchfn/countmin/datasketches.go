@@ -2,15 +2,17 @@ package countmin
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
-// The format of CountMinSketch in Apache DataSketches, serial version 1, with whole
-// weights as Go, Java and C++ write them: two words of preamble; then, unless it is
-// empty, the total and the counters, row by row, 8 bytes little-endian each.
+// The format of CountMinSketch in Apache DataSketches, serial version 1: two words of
+// preamble; then, unless it is empty, the total and the counters, row by row, 8 bytes
+// little-endian each. Go and Java write integers, Python floats; which it is the format
+// does not say, but a float that is a count is no integer that could be one.
 //
 // There, implementations draw the seeds of rows each with a generator of its own, so
 // values cannot be looked up in what another one wrote, nor in what we do: totals are
@@ -26,12 +28,15 @@ const (
 	dsPreamble = 16
 
 	// foreignTypeName stands for the type of values that DataSketches hashed; kinds of
-	// it have foreign as their third parameter.
+	// it have as their third parameter how weights are written.
 	foreignTypeName = "any"
-	foreign         = 1
+	foreignInts     = 1
+	foreignFloats   = 2
 )
 
-func isForeign(k value.Kind) bool { return k.Type == foreignTypeName && k.Params[2] == foreign }
+func isForeign(k value.Kind) bool {
+	return k.Type == foreignTypeName && (k.Params[2] == foreignInts || k.Params[2] == foreignFloats)
+}
 
 // notKnown is the error for a value that is looked up in a sketch of another library.
 func notKnown() error {
@@ -53,11 +58,27 @@ func export(v value.Opened) ([]byte, error) {
 	if spread.counters == nil {
 		shape.spread(&spread)
 	}
-	out = binary.LittleEndian.AppendUint64(out, spread.total)
-	for _, x := range spread.counters {
+	for _, x := range append([]uint64{spread.total}, spread.counters...) {
+		if v.Kind.Params[2] == foreignFloats {
+			x = math.Float64bits(float64(x))
+		}
 		out = binary.LittleEndian.AppendUint64(out, x)
 	}
 	return out, nil
+}
+
+// readWeight returns a weight that is at most another one; ok is false if it is none
+// of a count.
+func readWeight(b []byte, most uint64, floats bool) (x uint64, ok bool) {
+	x = binary.LittleEndian.Uint64(b)
+	if floats {
+		f := math.Float64frombits(x)
+		if !(f >= 0 && f < 1<<53) || f != math.Trunc(f) {
+			return 0, false
+		}
+		x = uint64(f)
+	}
+	return x, x <= most
 }
 
 func importDataSketches(b []byte, _ string) (value.Value, error) {
@@ -75,7 +96,7 @@ func importDataSketches(b []byte, _ string) (value.Value, error) {
 			WithHint("At most %d rows of %d counters are supported.", maxDepth, maxWidth)
 	}
 	kind := kindOf(foreignTypeName, int(width), depth)
-	kind.Params[2] = foreign
+	kind.Params[2] = foreignInts
 	out := value.Value{SeedID: value.DataSketchesSeed, Kind: kind}
 	if b[3]&dsEmpty != 0 {
 		out.State = algebra{newShape(int(width), depth)}.Append([]byte{codecV1}, &cell{})
@@ -84,10 +105,17 @@ func importDataSketches(b []byte, _ string) (value.Value, error) {
 	if len(b) != dsPreamble+8+8*int(width)*depth {
 		return value.Value{}, bad
 	}
-	c := cell{total: binary.LittleEndian.Uint64(b[dsPreamble:]), counters: make([]uint64, int(width)*depth)}
+	floats := binary.LittleEndian.Uint64(b[dsPreamble:]) >= math.Float64bits(1)
+	if floats {
+		out.Kind.Params[2] = foreignFloats
+	}
+	c := cell{counters: make([]uint64, int(width)*depth)}
+	var ok bool
+	if c.total, ok = readWeight(b[dsPreamble:], maxTotal-1, floats); !ok {
+		return value.Value{}, bad
+	}
 	for i := range c.counters {
-		// A weight below 0 is none of a count.
-		if c.counters[i] = binary.LittleEndian.Uint64(b[dsPreamble+8+8*i:]); c.counters[i] > c.total || c.total >= maxTotal {
+		if c.counters[i], ok = readWeight(b[dsPreamble+8+8*i:], c.total, floats); !ok {
 			return value.Value{}, bad
 		}
 	}

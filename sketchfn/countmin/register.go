@@ -110,6 +110,9 @@ func kindOf(typ string, width, depth int) value.Kind {
 // specOf is the StateSpec of a kind that is valid.
 func specOf(k value.Kind) cells.Spec[cell] {
 	s := newShape(int(k.Params[0]), int(k.Params[1]))
+	if isForeign(k) {
+		s.limit = 0 // DataSketches has counters for the first value
+	}
 	return cells.Spec[cell]{
 		Family: "countmin", ID: fmt.Sprintf("countmin(%s) width=%d depth=%d conservative siphash13 v%d", k.Type, s.width, s.depth, codecV1),
 		Version: codecV1, HashUse: keyhash.UseCounter,
