@@ -91,16 +91,21 @@ func (r *recounting) ask(ctx context.Context) ([]*fragment.Recount, error) {
 	}
 	var out []*fragment.Recount
 	for _, reply := range replies {
-		if reply.err != nil || reply.answer.Identity != fold.Identity(r.scan.Fold) {
+		if !r.serves(reply, reaches[reply.partition]) {
 			return nil, nil
-		}
-		whole := reply.answer.Missed == eventtime.Min
-		if whole && !slices.Equal(reply.answer.Covered, reaches[reply.partition].Covered) {
-			return nil, nil // it is not of the same records (L-5)
 		}
 		out = append(out, reply.answer)
 	}
 	return out, nil
+}
+
+// serves reports whether a partition counted the very records again that its part of the
+// answer covers (L-5), as far as they are left.
+func (r *recounting) serves(reply reply[*fragment.Recount], reach fragment.Reach) bool {
+	if reply.err != nil || reply.answer.Identity != fold.Identity(r.scan.Fold) {
+		return false
+	}
+	return reply.answer.Missed > eventtime.Min || slices.Equal(reply.answer.Covered, reach.Covered)
 }
 
 // group names a group.
