@@ -47,8 +47,12 @@ bench-ingest: build ## Ingest throughput, printed with its parameters
 bench-sketch: ## Speed and size of sketches against other libraries, in one run
 	cd sketchfn/bench && $(GO) test -v -run TestErrors . && $(GO) test -run '^$$' -bench . -benchtime 0.2s -count 6 .
 
+# Values of each size and distribution of the grid: so many seeds of each size, 1,000 at
+# most. 10000000000 is 1,000 seeds of ten million values, and takes hours.
+GRID_VALUES ?= 5000000
+
 sketch-statistics: ## The bounds of all sketches over ten times as many seeds
-	TALLY_STATISTICS=full $(GO) test -count=1 -timeout 60m -v -run 'Hold|Promises|Declared|Uniform|Unbiased|DataSketches|ThoseOf' ./sketchfn/...
+	TALLY_STATISTICS=full TALLY_GRID_VALUES=$(GRID_VALUES) $(GO) test -count=1 -timeout 600m -v -run 'Hold|Promises|Declared|Uniform|Unbiased|DataSketches|ThoseOf' ./sketchfn/...
 
 fuzz: ## Each fuzz target for ten seconds
 	./.ci/fuzz 10s
