@@ -50,7 +50,7 @@ func (e *Executor) Recount(ctx context.Context, t Target, req RecountRequest) (*
 		}
 	}
 	shadows := h.Fold.Shadows(req.Aggs)
-	program := fold.New(fold.Config{Fold: shadows, NeverLate: true, Context: h.Context, Groups: req.Groups})
+	program := fold.New(fold.Config{Fold: shadows, Context: h.Context, Groups: req.Groups})
 	sink := &arenas{program: program, byStart: map[eventtime.Time]*state.Arena{}}
 	err = h.Scan(ctx, t.Cut, func(in fold.Input) error {
 		if err := program.Run(in, sink); err != nil {
@@ -62,6 +62,41 @@ func (e *Executor) Recount(ctx context.Context, t Target, req RecountRequest) (*
 		return nil, err
 	}
 	out.Groups = program.NewGroups(nil)
-	all := FoldRequest{Fold: shadows, WindowFrom: eventtime.Min, WindowTo: eventtime.Max}
-	return out, sink.selectInto(out.Groups, all)
+	for _, a := range sink.byStart {
+		if err := out.Groups.AddArena(a); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
+
+// arenas is the sink of a recount: windows in memory. No row of the log is late, as
+// those that were are not among them, and the first row that fails ends the statement.
+type arenas struct {
+	program *fold.Program
+	byStart map[eventtime.Time]*state.Arena
+	failure error
+}
+
+// Arena implements fold.Sink.
+func (s *arenas) Arena(w eventtime.Window) (*state.Arena, error) {
+	a := s.byStart[w.Start]
+	if a == nil {
+		a = s.program.NewArena(w)
+		s.byStart[w.Start] = a
+	}
+	return a, nil
+}
+
+// Late implements fold.Sink.
+func (s *arenas) Late(int, eventtime.Window, eventtime.Watermark) {}
+
+// Failed implements fold.Sink.
+func (s *arenas) Failed(_ int, _ eventtime.Window, err error) {
+	if s.failure == nil {
+		s.failure = err
+	}
+}
+
+// Groups implements fold.Sink; a recount has no more than the view.
+func (s *arenas) Groups() int64 { return 0 }

@@ -114,12 +114,31 @@ func rowKey(dst []byte, cols []*types.Vector, row int) []byte {
 // meanwhile are an error.
 func (h *History) Scan(ctx context.Context, to id.Offset, fn func(fold.Input) error) error {
 	w := h.worker
-	reader := reader{w, newDecoder(w.cfg.Stream.Stream, w.cfg.Pool)}
+	decoder := newDecoder(w.cfg.Stream.Stream, w.cfg.Pool)
 	return w.cfg.Log.Read(ctx, w.cfg.Partition, h.from(), to, func(rec *ingestlog.Record) error {
 		if rec.Kind != ingestlog.Data {
 			return nil
 		}
-		return reader.admittedRows(rec, func(in fold.Input) error { return fn(h.without(rec.Offset, in)) })
+		rows, err := decoder.rows(rec)
+		if err != nil {
+			return err
+		}
+		defer rows.Release()
+		refused, err := w.Verdict(rec.Offset)
+		if err != nil {
+			return err
+		}
+		in := fold.Input{Batch: &rows.Batch, Hashes: rows.Hashes}
+		if refused.Any() {
+			var numbers []int32
+			for i := range rows.Batch.Rows {
+				if !refused.Has(i) {
+					numbers = append(numbers, int32(i))
+				}
+			}
+			in.Batch, in.Hashes = rows.Batch.Gather(numbers), gatherHashes(rows, numbers)
+		}
+		return fn(h.without(rec.Offset, in))
 	})
 }
 
