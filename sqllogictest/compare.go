@@ -26,7 +26,7 @@ type Opener func(ctx context.Context) (Target, func() error, error)
 // to which the target gives the oracle's answer.
 type Comparison struct {
 	Engine   string        // for skipif and onlyif
-	Timeout  time.Duration // of one statement; default 5 s
+	Timeout  time.Duration // of one statement
 	Oracle   Opener
 	Target   Opener
 	Failures io.Writer // every record that the target answers otherwise; may be nil
@@ -95,9 +95,6 @@ func (c *Comparison) Run(ctx context.Context, path string) (*SuiteCount, error) 
 	scripts, unparsed, err := foreignScripts(path)
 	if err != nil {
 		return nil, err
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 5 * time.Second
 	}
 	count := &SuiteCount{Name: path, Files: len(scripts) + unparsed, Unparsed: unparsed, Classes: map[string]*FailureClass{}}
 	for i, script := range scripts {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,7 @@ type sltFlags struct {
 	quiet      bool
 	oracle     string
 	failures   string
+	timeout    time.Duration
 }
 
 // sltCommand is "tally slt".
@@ -46,6 +48,7 @@ func sltCommand() *cobra.Command {
 	fl.BoolVar(&f.rewrite, "rewrite", false, "replace what the files expect with what comes")
 	fl.StringVar(&f.oracle, "oracle", "", "postgres:// URL of a PostgreSQL: count where it answers as other products' suites expect, and where we answer as it does")
 	fl.StringVar(&f.failures, "failures", "", "with --oracle: write every record that is answered otherwise to this file")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Second, "with --oracle: the longest time for a record")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }

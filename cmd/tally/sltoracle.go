@@ -16,7 +16,7 @@ import (
 // runComparison is "tally slt --oracle".
 func runComparison(cmd *cobra.Command, f sltFlags, paths []string) error {
 	c := &sqllogictest.Comparison{
-		Engine: "postgresql", Oracle: remoteOpener(f.oracle),
+		Engine: "postgresql", Oracle: remoteOpener(f.oracle), Timeout: f.timeout,
 	}
 	if f.connect != "" {
 		c.Target = remoteOpener(f.connect)
