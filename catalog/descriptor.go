@@ -18,6 +18,7 @@ const (
 	KindStream         Kind = "stream"
 	KindView           Kind = "view"
 	KindContinuousView Kind = "continuous view"
+	KindSequence       Kind = "sequence"
 )
 
 // Relation is a descriptor of any kind. Exactly one of the pointers that fits
@@ -36,6 +37,7 @@ type Relation struct {
 	Stream         *Stream         `json:",omitempty"`
 	View           *View           `json:",omitempty"`
 	ContinuousView *ContinuousView `json:",omitempty"`
+	Sequence       *Sequence       `json:",omitempty"`
 }
 
 // Column returns the position of a column by name, or -1.
@@ -55,6 +57,48 @@ func (r *Relation) RowSchema() *types.Schema { return &types.Schema{Columns: r.C
 type Table struct {
 	PrimaryKey []int          // column numbers; empty if none
 	Defaults   map[int]string // column number → SQL text of its default
+	Indexes    []Index        `json:",omitempty"` // but that of the primary key
+	Checks     []Check        `json:",omitempty"`
+	Identity   map[int]bool   `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
+}
+
+// Index is an index of a table. Those that are not unique say what a user has in
+// mind; nothing reads them.
+type Index struct {
+	ID         id.Relation // of the index, in the numbers of relations; of a primary key the table's
+	Name       string
+	Columns    []int
+	Unique     bool
+	Constraint bool // made by UNIQUE or PRIMARY KEY, not by CREATE INDEX
+	Primary    bool
+}
+
+// Check is a CHECK constraint.
+type Check struct {
+	ID   id.Relation
+	Name string
+	SQL  string // the condition
+}
+
+// Sequence gives out numbers. Which ones it gave is kept with the tables' rows.
+type Sequence struct {
+	Type             types.OID
+	Start, Increment int64
+	Min, Max         int64
+	Cycle            bool
+	Table            id.Relation // that owns it, by the default of a column, or 0
+}
+
+// Indexes returns the indexes of a table, that of the primary key first.
+func (r *Relation) Indexes() []Index {
+	if r.Table == nil {
+		return nil
+	}
+	var out []Index
+	if len(r.Table.PrimaryKey) > 0 {
+		out = append(out, Index{ID: r.ID, Name: r.Name + "_pkey", Columns: r.Table.PrimaryKey, Unique: true, Constraint: true, Primary: true})
+	}
+	return append(out, r.Table.Indexes...)
 }
 
 // View is a plain SQL view, expanded where it is used.

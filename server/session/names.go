@@ -129,19 +129,21 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	return schema, n.Name, nil
 }
 
-// checkColumns refuses column names that would hide system columns.
-func checkColumns(names []string) error {
-	seen := map[string]bool{}
+// checkColumns refuses columns of the same name, and those that would hide system
+// columns.
+func checkColumns(columns []types.Column) error {
+	system, seen := map[string]bool{}, map[string]bool{}
 	for _, c := range plan.EnvelopeColumns() {
-		seen[c.Name] = true
+		system[c.Name] = true
 	}
-	for _, n := range names {
-		if !seen[n] {
-			continue
+	for _, c := range columns {
+		switch {
+		case seen[c.Name]:
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
+		case system[c.Name] && strings.HasPrefix(c.Name, "_"):
+			return sqlerr.New(sqlerr.ReservedName, "column name %q is reserved for the envelope", c.Name)
 		}
-		if strings.HasPrefix(n, "_") {
-			return sqlerr.New(sqlerr.ReservedName, "column name %q is reserved for the envelope", n)
-		}
+		seen[c.Name] = true
 	}
 	return nil
 }

@@ -108,7 +108,13 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
 		tx := s.tx()
 		tx.LockTimeout = s.settings.meaning().lockTimeout
-		return tx.Lock(ctx)
+		if err := tx.Lock(ctx); err != nil {
+			return err
+		}
+		if now := s.snapshot().ByID(m.Target.ID); now == nil || now.Version != m.Target.Version {
+			return errChanged(m.Target.Name) // altered while this waited
+		}
+		return nil
 	}
 	for _, c := range n.Children() {
 		if err := s.lockTables(ctx, c); err != nil {

@@ -36,6 +36,7 @@ type Session struct {
 
 	listening map[string]bool // channels
 	advisory  []hold          // until they are given back
+	taken     taken           // numbers of sequences
 	statement context.Context // of the statement that runs
 	mailbox   *mailbox
 	activity  activity
@@ -161,7 +162,7 @@ func (s *Session) exprContext() *expr.Context {
 	means := s.settings.meaning()
 	return &expr.Context{
 		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s,
+		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s},
 		Seed: s.tenant.Database.SketchSeed(),
 	}
 }

@@ -17,7 +17,7 @@ func (p *printer) statement(s Statement) {
 		p.truncate(x)
 	case *Copy:
 		p.copy(x)
-	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase:
+	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase, *CreateSequence, *CreateIndex:
 		p.create(s)
 	case *CreateRole, *AlterRole, *DropRole:
 		p.role(s)

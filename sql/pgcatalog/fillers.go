@@ -68,6 +68,8 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_tables":               sure(fillTableView),
 	"pg_catalog.pg_type":                 sure(fillRowTypes),
 	"pg_catalog.pg_user":                 sure(fillUsers),
+	"pg_catalog.pg_sequence":             sure(fillSequences),
+	"pg_catalog.pg_sequences":            sure(fillSequenceView),
 	"pg_catalog.pg_views":                sure(fillViewView),
 
 	"information_schema.character_sets":                  sure(fillCharacterSets),
