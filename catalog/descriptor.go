@@ -21,6 +21,14 @@ const (
 	KindSequence       Kind = "sequence"
 )
 
+// Schema is a part of a database's names, besides public.
+type Schema struct {
+	ID      id.Relation // in the numbers of relations
+	Name    string
+	Owner   string
+	Created time.Time
+}
+
 // Relation is a descriptor of any kind. Exactly one of the pointers that fits
 // Kind is set.
 type Relation struct {
@@ -107,6 +115,9 @@ type View struct {
 	// TimeZone is that of the session that created it, in which the body's literals
 	// are read; empty in views of before it was kept: the reader's.
 	TimeZone string `json:",omitempty"`
+	// Path is the search path of that session, by which the names in the body are
+	// looked up; nil is the view's own schema.
+	Path []string `json:",omitempty"`
 }
 
 // Stream is an append-only, partitioned, durable sequence of events.

@@ -59,6 +59,7 @@ type Store struct {
 	databases map[string]Database
 	roles     map[string]Role
 	relations map[id.Tenant]map[id.Relation]*catalog.Relation
+	schemas   map[id.Tenant]map[string]catalog.Schema
 	snapshots map[id.Tenant]*catalog.Snapshot
 }
 
@@ -72,6 +73,7 @@ func Open(store *kv.Store, now time.Time) (*Store, error) {
 	s := &Store{
 		kv: store, databases: map[string]Database{}, roles: map[string]Role{},
 		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
+		schemas: map[id.Tenant]map[string]catalog.Schema{},
 	}
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load catalog: %w", err)
@@ -117,6 +119,9 @@ func (s *Store) load() error {
 		s.counter = counter{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 	}
 	if err := s.loadRoles(); err != nil {
+		return err
+	}
+	if err := s.loadSchemas(); err != nil {
 		return err
 	}
 	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
@@ -173,7 +178,9 @@ func (s *Store) refresh(d Database) {
 	for _, r := range s.relations[d.Tenant] {
 		rels = append(rels, r)
 	}
-	s.snapshots[d.Tenant] = catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
+	snapshot := catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
+	snapshot.Schemas = s.schemasOf(d.Tenant)
+	s.snapshots[d.Tenant] = snapshot
 }
 
 // Databases returns all databases by name.

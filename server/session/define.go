@@ -36,6 +36,8 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.alterTable(ctx, x, out)
 	case *ast.CreateView:
 		tag, err = s.createView(x)
+	case *ast.CreateSchema:
+		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
 		tag, err = "CREATE DATABASE", s.engine.CreateTenant(x.Name)
 	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole:
@@ -65,8 +67,6 @@ func statementName(stmt ast.Statement) string {
 	switch stmt.(type) {
 	case *ast.CreateSink:
 		return "CREATE SINK"
-	case *ast.CreateSchema:
-		return "CREATE SCHEMA"
 	case *ast.CommentOn:
 		return "COMMENT ON"
 	case *ast.Subscribe:
@@ -160,7 +160,7 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 		}
 		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
 	}
-	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"]}
+	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {
@@ -192,6 +192,9 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 	tag := "DROP " + string(x.Kind)
 	if x.Kind == ast.IndexObject {
 		return tag, s.dropIndexes(ctx, x, out)
+	}
+	if x.Kind == ast.SchemaObject {
+		return tag, s.dropSchemas(ctx, x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {

@@ -112,13 +112,23 @@ func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 // newName checks the name of a relation to be created.
 func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	schema = n.Schema
+	snapshot := s.snapshot()
 	if schema == "" {
-		schema = catalog.PublicSchema
+		for _, p := range s.settings.meaning().searchPath {
+			if snapshot.HasSchema(p) {
+				schema = p
+				break
+			}
+		}
 	}
 	switch {
-	case schema != catalog.PublicSchema:
-		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).
-			WithHint("Relations live in the schema public.").At(n.Position())
+	case schema == "":
+		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Position())
+	case isSystemSchema(schema):
+		return "", "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", schema+"."+n.Name).
+			WithDetail("System catalog modifications are currently disallowed.").At(n.Position())
+	case !snapshot.HasSchema(schema):
+		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(n.Position())
 	case len(n.Name) > 63:
 		return "", "", sqlerr.New("42622", "name %q is longer than 63 bytes", n.Name).At(n.Position())
 	}

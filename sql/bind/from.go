@@ -204,6 +204,9 @@ func (s *scope) ownedBy(relation uint32) *scope {
 func (b *binder) inView(rel *catalog.Relation) (end func()) {
 	outer := b.viewPath
 	b.viewPath = []string{rel.Schema}
+	if rel.View != nil && rel.View.Path != nil {
+		b.viewPath = rel.View.Path
+	}
 	return func() { b.viewPath = outer }
 }
 

@@ -45,7 +45,7 @@ func fillClasses(c *Catalog, w *writer) {
 		if o.index() {
 			rows = 0
 		}
-		w.add(o.oid, o.name, schemaOIDs[o.schema], o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
+		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
 			identity, options, rows)
 	}
 }

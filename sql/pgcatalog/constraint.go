@@ -83,11 +83,11 @@ func fillConstraints(c *Catalog, w *writer) {
 	w.always("convalidated", true, "conislocal", true, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ")
 	for _, k := range c.keys() {
 		if k.constraint != 0 {
-			w.add(k.constraint, k.Name, schemaOIDs[k.table.Schema], map[bool]string{true: "p", false: "u"}[k.Primary], uint32(k.table.ID), k.oid, k.numbers(), true)
+			w.add(k.constraint, k.Name, c.schemaOID(k.table.Schema), map[bool]string{true: "p", false: "u"}[k.Primary], uint32(k.table.ID), k.oid, k.numbers(), true)
 		}
 	}
 	c.checks(func(r *catalog.Relation, check *catalog.Check) {
-		w.add(uint32(check.ID), check.Name, schemaOIDs[r.Schema], "c", uint32(r.ID), uint32(0), nil, false)
+		w.add(uint32(check.ID), check.Name, c.schemaOID(r.Schema), "c", uint32(r.ID), uint32(0), nil, false)
 	})
 }
 
@@ -167,7 +167,7 @@ func fillDependencies(c *Catalog, w *writer) {
 		case o.rowType != 0:
 			w.add(pgTypeOID, o.rowType, 0, pgClassOID, o.oid, 0, "i")
 		}
-		w.add(pgClassOID, o.oid, 0, pgNamespaceOID, schemaOIDs[o.schema], 0, "n")
+		w.add(pgClassOID, o.oid, 0, pgNamespaceOID, c.schemaOID(o.schema), 0, "n")
 		if o.relation == nil {
 			continue
 		}

@@ -18,6 +18,9 @@ func fillSchemata(c *Catalog, w *writer) {
 	for _, s := range schemaNames {
 		w.add(s)
 	}
+	for _, s := range c.userSchemas() {
+		w.add(s.Name)
+	}
 }
 
 func fillCharacterSets(c *Catalog, w *writer) {

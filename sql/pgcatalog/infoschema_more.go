@@ -34,15 +34,15 @@ func fillTableConstraints(c *Catalog, w *writer) {
 	for _, o := range c.relations() {
 		for i, col := range o.columns {
 			if col.NotNull && o.kind == "r" {
-				w.add(o.schema, notNullName(o, i), o.schema, o.name, "CHECK")
+				w.add(o.schema, c.notNullName(o, i), o.schema, o.name, "CHECK")
 			}
 		}
 	}
 }
 
 // notNullName is the name that PostgreSQL 15 gives a NOT NULL in the standard's views.
-func notNullName(o *object, column int) string {
-	return strconv.Itoa(int(schemaOIDs[o.schema])) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
+func (c *Catalog) notNullName(o *object, column int) string {
+	return strconv.Itoa(int(c.schemaOID(o.schema))) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
 }
 
 func fillKeyColumns(c *Catalog, w *writer) {

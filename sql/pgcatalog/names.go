@@ -187,6 +187,11 @@ func (c *Catalog) ObjectName(t types.OID, oid uint32) (string, bool) {
 				return name, true
 			}
 		}
+		for _, s := range c.userSchemas() {
+			if uint32(s.ID) == oid {
+				return ast.QuoteIdentifier(s.Name), true
+			}
+		}
 	}
 	return "", false
 }
@@ -207,8 +212,8 @@ func (c *Catalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 			}
 		}
 	case types.Regnamespace:
-		n, ok := schemaOIDs[rest]
-		return n, ok
+		n := c.schemaOID(rest)
+		return n, n != 0
 	}
 	return 0, false
 }
