@@ -88,6 +88,9 @@ func (c *systemCatalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 
 // lookup returns a user relation by name; 42P01 if there is none.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
+	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
+		return nil, bind.OtherDatabase(n)
+	}
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
 		schemas = s.settings.meaning().searchPath
@@ -113,6 +116,9 @@ func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	schema = n.Schema
 	snapshot := s.snapshot()
+	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
+		return "", "", bind.OtherDatabase(n)
+	}
 	if schema == "" {
 		for _, p := range s.settings.meaning().searchPath {
 			if snapshot.HasSchema(p) {

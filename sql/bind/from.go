@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -221,6 +222,9 @@ func (b *binder) searchPath() []string {
 }
 
 func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
+	if b.elsewhere(n) {
+		return nil
+	}
 	if n.Schema != "" {
 		return b.env.Snapshot.ByName(n.Schema, n.Name)
 	}
@@ -232,8 +236,13 @@ func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
 	return nil
 }
 
+// elsewhere reports whether a name is of another database.
+func (b *binder) elsewhere(n ast.ObjectName) bool {
+	return n.Catalog != "" && n.Catalog != b.env.context().Database
+}
+
 func (b *binder) virtual(n ast.ObjectName) *plan.VirtualTable {
-	if b.env.Virtual == nil {
+	if b.env.Virtual == nil || b.elsewhere(n) {
 		return nil
 	}
 	if n.Schema != "" {
@@ -278,6 +287,9 @@ func (b *binder) side(n ast.ObjectName) *plan.SideScan {
 }
 
 func (b *binder) undefinedTable(n ast.ObjectName) error {
+	if b.elsewhere(n) {
+		return OtherDatabase(n)
+	}
 	name := n.Name
 	if n.Schema != "" {
 		name = n.Schema + "." + name
@@ -294,6 +306,11 @@ func (b *binder) undefinedTable(n ast.ObjectName) error {
 		err = err.WithHint("Perhaps you meant the relation %q.", near)
 	}
 	return err
+}
+
+// OtherDatabase refuses a name of another database.
+func OtherDatabase(n ast.ObjectName) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %q", strings.Join(n.Parts(), ".")).At(n.Position())
 }
 
 // relationScope reads a relation of the catalog.
