@@ -31,6 +31,10 @@ func (p *printer) statement(s Statement) {
 		p.alterContinuousView(x)
 	case *CommentOn:
 		p.commentOn(x)
+	case *LockTable:
+		p.lockTable(x)
+	case *Grant:
+		p.grant(x)
 	case *SetStmt, *SetTransaction, *Reset, *Show, *Discard, *Listen, *Notify, *Unlisten, *Transaction:
 		p.session(s)
 	default:
