@@ -80,4 +80,6 @@ func (r *Remote) Restart(context.Context) error {
 }
 
 // Close drops the database.
-func (r *Remote) Close(ctx context.Context) error { return r.exec(ctx, "DROP DATABASE "+r.name+" WITH (FORCE)") }
+func (r *Remote) Close(ctx context.Context) error {
+	return r.exec(ctx, "DROP DATABASE "+r.name+" WITH (FORCE)")
+}
