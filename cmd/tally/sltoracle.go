@@ -14,7 +14,7 @@ import (
 )
 
 // runComparison is "tally slt --oracle".
-func runComparison(cmd *cobra.Command, f sltFlags, paths []string) error {
+func runComparison(cmd *cobra.Command, f sltFlags, paths []string) (err error) {
 	c := &sqllogictest.Comparison{
 		Engine: "postgresql", Oracle: remoteOpener(f.oracle), Timeout: f.timeout,
 	}
@@ -33,7 +33,7 @@ func runComparison(cmd *cobra.Command, f sltFlags, paths []string) error {
 		if err != nil {
 			return err
 		}
-		defer file.Close()
+		defer func() { err = errors.Join(err, file.Close()) }()
 		c.Failures = file
 	}
 	var counts []*sqllogictest.SuiteCount

@@ -20,6 +20,12 @@ type Grant struct {
 	Roles      []string
 }
 
+// Checkpoint is CHECKPOINT.
+type Checkpoint struct{ Pos }
+
+func (*Checkpoint) node()      {}
+func (*Checkpoint) statement() {}
+
 func (*LockTable) node() {}
 func (*Grant) node()     {}
 

@@ -31,6 +31,8 @@ func (p *printer) statement(s Statement) {
 		p.alterContinuousView(x)
 	case *CommentOn:
 		p.commentOn(x)
+	case *Checkpoint:
+		p.write("CHECKPOINT")
 	case *LockTable:
 		p.lockTable(x)
 	case *Grant:

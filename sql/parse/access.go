@@ -6,6 +6,11 @@ import (
 	"github.com/tallydb/tallydb/sql/ast"
 )
 
+// checkpoint parses CHECKPOINT.
+func (p *parser) checkpoint(t *token) (ast.Statement, error) {
+	return &ast.Checkpoint{Pos: ast.Pos(t.char)}, nil
+}
+
 // lockTable parses LOCK [TABLE] names [IN mode MODE] [NOWAIT].
 func (p *parser) lockTable(t *token) (ast.Statement, error) {
 	s := &ast.LockTable{Pos: ast.Pos(t.char), Mode: "ACCESS EXCLUSIVE"}
