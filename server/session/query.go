@@ -92,6 +92,11 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		env.Clock = s.engine.Now
 	}
 	rows, err := exec.Run(ctx, q, env)
+	if err == nil {
+		if err = s.unaltered(q); err != nil {
+			err = errors.Join(err, rows.Close())
+		}
+	}
 	if err != nil {
 		st.Close()
 		return nil, err
@@ -119,6 +124,18 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 	for _, c := range n.Children() {
 		if err := s.lockTables(ctx, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// unaltered fails where a table that a statement has begun to read was altered since it
+// was bound: its rows may have other columns.
+func (s *Session) unaltered(q *plan.Query) error {
+	snapshot := s.snapshot()
+	for _, r := range q.Relations {
+		if now := snapshot.ByID(r.ID); now != nil && now.Table != nil && now.Version != r.Version {
+			return errChanged(now.Name)
 		}
 	}
 	return nil
