@@ -18,7 +18,16 @@ const (
 	KindStream         Kind = "stream"
 	KindView           Kind = "view"
 	KindContinuousView Kind = "continuous view"
+	KindSequence       Kind = "sequence"
 )
+
+// Schema is a part of a database's names, besides public.
+type Schema struct {
+	ID      id.Relation // in the numbers of relations
+	Name    string
+	Owner   string
+	Created time.Time
+}
 
 // Relation is a descriptor of any kind. Exactly one of the pointers that fits
 // Kind is set.
@@ -36,6 +45,7 @@ type Relation struct {
 	Stream         *Stream         `json:",omitempty"`
 	View           *View           `json:",omitempty"`
 	ContinuousView *ContinuousView `json:",omitempty"`
+	Sequence       *Sequence       `json:",omitempty"`
 }
 
 // Column returns the position of a column by name, or -1.
@@ -55,6 +65,48 @@ func (r *Relation) RowSchema() *types.Schema { return &types.Schema{Columns: r.C
 type Table struct {
 	PrimaryKey []int          // column numbers; empty if none
 	Defaults   map[int]string // column number → SQL text of its default
+	Indexes    []Index        `json:",omitempty"` // but that of the primary key
+	Checks     []Check        `json:",omitempty"`
+	Identity   map[int]bool   `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
+}
+
+// Index is an index of a table. Those that are not unique say what a user has in
+// mind; nothing reads them.
+type Index struct {
+	ID         id.Relation // of the index, in the numbers of relations; of a primary key the table's
+	Name       string
+	Columns    []int
+	Unique     bool
+	Constraint bool // made by UNIQUE or PRIMARY KEY, not by CREATE INDEX
+	Primary    bool
+}
+
+// Check is a CHECK constraint.
+type Check struct {
+	ID   id.Relation
+	Name string
+	SQL  string // the condition
+}
+
+// Sequence gives out numbers. Which ones it gave is kept with the tables' rows.
+type Sequence struct {
+	Type             types.OID
+	Start, Increment int64
+	Min, Max         int64
+	Cycle            bool
+	Table            id.Relation // that owns it, by the default of a column, or 0
+}
+
+// Indexes returns the indexes of a table, that of the primary key first.
+func (r *Relation) Indexes() []Index {
+	if r.Table == nil {
+		return nil
+	}
+	var out []Index
+	if len(r.Table.PrimaryKey) > 0 {
+		out = append(out, Index{ID: r.ID, Name: r.Name + "_pkey", Columns: r.Table.PrimaryKey, Unique: true, Constraint: true, Primary: true})
+	}
+	return append(out, r.Table.Indexes...)
 }
 
 // View is a plain SQL view, expanded where it is used.
@@ -63,6 +115,9 @@ type View struct {
 	// TimeZone is that of the session that created it, in which the body's literals
 	// are read; empty in views of before it was kept: the reader's.
 	TimeZone string `json:",omitempty"`
+	// Path is the search path of that session, by which the names in the body are
+	// looked up; nil is the view's own schema.
+	Path []string `json:",omitempty"`
 }
 
 // Stream is an append-only, partitioned, durable sequence of events.

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Version   uint64
 	Tenant    id.Tenant
 	Database  string
+	Schemas   []Schema // those of the user but public, by name
 	byID      map[id.Relation]*Relation
 	byName    map[string]*Relation // schema + "." + name
 	relations []*Relation          // by schema and name
@@ -38,6 +39,11 @@ func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []
 		s.byName[r.Schema+"."+r.Name] = r
 	}
 	return s
+}
+
+// HasSchema reports whether relations can be in a schema.
+func (s *Snapshot) HasSchema(name string) bool {
+	return name == PublicSchema || slices.ContainsFunc(s.Schemas, func(x Schema) bool { return x.Name == name })
 }
 
 // Relations returns all relations by schema and name. Callers only read it.

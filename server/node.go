@@ -298,7 +298,7 @@ func (n *Node) Close() error {
 	errs := []error{n.failure}
 	n.mu.Unlock()
 	for _, t := range n.openTenants() {
-		errs = append(errs, t.Streams.Close())
+		errs = append(errs, t.Streams.Close(), t.Tables.Close())
 	}
 	if n.log != nil {
 		errs = append(errs, n.log.Close())

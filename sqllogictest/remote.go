@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -19,17 +20,41 @@ type Remote struct {
 
 var remotes int
 
-// OpenRemote makes an empty database on the server at a postgres:// URL.
+// OpenRemote makes an empty database on the server at a postgres:// URL, in the place
+// of one that an earlier run left there.
 func OpenRemote(ctx context.Context, server string) (*Remote, error) {
+	r, err := newRemote(server)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.exec(ctx, "DROP DATABASE IF EXISTS "+r.name, "CREATE DATABASE "+r.name)
+}
+
+// OpenDatabase makes an empty database on a server that is thrown away with all its
+// databases.
+func OpenDatabase(ctx context.Context, server string) (*Remote, error) {
+	r, err := newRemote(server)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.exec(ctx, "CREATE DATABASE "+r.name)
+}
+
+// Ping reports whether a server answers.
+func Ping(ctx context.Context, server string) error {
+	return (&Remote{admin: server}).exec(ctx, "SELECT 1")
+}
+
+func newRemote(server string) (*Remote, error) {
 	u, err := url.Parse(server)
 	if err != nil {
 		return nil, err
 	}
 	remotes++
-	r := &Remote{admin: server, name: fmt.Sprintf("slt_%d", remotes)}
+	r := &Remote{admin: server, name: fmt.Sprintf("slt_%d_%d", os.Getpid(), remotes)}
 	u.Path = "/" + r.name
 	r.url = u.String()
-	return r, r.exec(ctx, "DROP DATABASE IF EXISTS "+r.name, "CREATE DATABASE "+r.name)
+	return r, nil
 }
 
 func (r *Remote) exec(ctx context.Context, statements ...string) error {
@@ -55,4 +80,6 @@ func (r *Remote) Restart(context.Context) error {
 }
 
 // Close drops the database.
-func (r *Remote) Close(ctx context.Context) error { return r.exec(ctx, "DROP DATABASE "+r.name) }
+func (r *Remote) Close(ctx context.Context) error {
+	return r.exec(ctx, "DROP DATABASE "+r.name+" WITH (FORCE)")
+}

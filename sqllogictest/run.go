@@ -55,13 +55,13 @@ func Run(ctx context.Context, s *Script, t Target, opts Options) (Outcome, error
 		opts.Timeout = time.Minute
 	}
 	r := &runner{
-		opts: opts, target: t, conns: map[string]*connection{}, current: "default",
+		opts: opts, conns: &connections{target: t, byName: map[string]*connection{}}, current: "default",
 		variables: map[string]string{}, labels: map[string]string{}, threshold: 100, often: opts.RestartOften,
 	}
 	for k, v := range opts.Variables {
 		r.variables[k] = v
 	}
-	defer r.disconnect(context.WithoutCancel(ctx))
+	defer r.conns.disconnect(context.WithoutCancel(ctx))
 	err := r.records(ctx, s.Records)
 	if errors.Is(err, errHalt) {
 		err = nil
@@ -97,10 +97,16 @@ func (c *connection) run(ctx context.Context, sql string) ([]*pgconn.Result, err
 	return out, all.Close()
 }
 
+// connections are those of a script to one target, by name.
+type connections struct {
+	target     Target
+	parameters map[string]string // settings of every connection
+	byName     map[string]*connection
+}
+
 type runner struct {
 	opts      Options
-	target    Target
-	conns     map[string]*connection
+	conns     *connections
 	current   string
 	variables map[string]string
 	labels    map[string]string
@@ -111,8 +117,8 @@ type runner struct {
 	rewrites  []rewriting
 }
 
-func (r *runner) disconnect(ctx context.Context) {
-	for _, c := range r.conns {
+func (cs *connections) disconnect(ctx context.Context) {
+	for _, c := range cs.byName {
 		if c.pg != nil {
 			_ = c.pg.Close(ctx) // the server may be gone
 			c.pg = nil
@@ -120,19 +126,22 @@ func (r *runner) disconnect(ctx context.Context) {
 	}
 }
 
-// conn returns the current connection, connected.
-func (r *runner) conn(ctx context.Context) (*connection, error) {
-	c := r.conns[r.current]
+// get returns a connection, connected.
+func (cs *connections) get(ctx context.Context, name string) (*connection, error) {
+	c := cs.byName[name]
 	if c == nil {
 		c = &connection{}
-		r.conns[r.current] = c
+		cs.byName[name] = c
 	}
 	if c.pg != nil && !c.pg.IsClosed() {
 		return c, nil
 	}
-	cfg, err := pgconn.ParseConfig(r.target.URL())
+	cfg, err := pgconn.ParseConfig(cs.target.URL())
 	if err != nil {
 		return nil, err
+	}
+	for k, v := range cs.parameters {
+		cfg.RuntimeParams[k] = v
 	}
 	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { c.notices = append(c.notices, n) }
 	if c.pg, err = pgconn.ConnectConfig(ctx, cfg); err != nil {
@@ -206,8 +215,8 @@ func (r *runner) control(ctx context.Context, rec *Record) error {
 }
 
 func (r *runner) restart(ctx context.Context) error {
-	r.disconnect(ctx)
-	if err := r.target.Restart(ctx); err != nil {
+	r.conns.disconnect(ctx)
+	if err := r.conns.target.Restart(ctx); err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}
 	r.dirty = false
@@ -216,7 +225,7 @@ func (r *runner) restart(ctx context.Context) error {
 
 // inTransaction reports whether a connection has a transaction open.
 func (r *runner) inTransaction() bool {
-	for _, c := range r.conns {
+	for _, c := range r.conns.byName {
 		if c.pg != nil && c.pg.TxStatus() != 'I' {
 			return true
 		}
@@ -231,7 +240,7 @@ func (r *runner) step(ctx context.Context, rec *Record) error {
 			return err
 		}
 	}
-	c, err := r.conn(ctx)
+	c, err := r.conns.get(ctx, r.current)
 	if err != nil {
 		return err
 	}
@@ -258,14 +267,20 @@ func (r *runner) step(ctx context.Context, rec *Record) error {
 }
 
 var (
-	variable     = regexp.MustCompile(`\$\{?([a-z_]+)\}?`)
+	variable     = regexp.MustCompile(`\$\{?([a-zA-Z_][a-zA-Z_0-9]*)\}?`)
 	sessionForms = []string{"set ", "reset ", "prepare ", "deallocate "}
 	queryForms   = []string{"select", "values", "with", "show", "explain", "table"}
 )
 
-func (r *runner) substitute(sql string) string {
+func (r *runner) substitute(sql string) string { return substitute(sql, r.variables) }
+
+// substitute puts the values of variables in the place of $name and ${name}.
+func substitute(sql string, variables map[string]string) string {
+	if len(variables) == 0 {
+		return sql
+	}
 	return variable.ReplaceAllStringFunc(sql, func(ref string) string {
-		if v, ok := r.variables[strings.Trim(ref, "${}")]; ok {
+		if v, ok := variables[strings.Trim(ref, "${}")]; ok {
 			return v
 		}
 		return ref

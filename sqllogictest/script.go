@@ -1,6 +1,7 @@
 package sqllogictest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,6 +52,9 @@ type Record struct {
 	Values   []string
 	Body     []*Record
 	inLoop   bool
+
+	Connection string // of this record alone, or "": the current one
+	Maybe      bool   // may succeed or fail
 }
 
 // Condition is a skipif or onlyif before a record.
@@ -74,6 +78,8 @@ type Script struct {
 	Path    string
 	lines   []string
 	Records []*Record
+	Skipped int      // of a foreign script: records that are not SQL
+	parts   []string // files that it includes, directly or not
 }
 
 // Mentions reports whether the text of the file contains s.
@@ -88,10 +94,10 @@ func (s *Script) Mentions(text string) bool {
 
 // ReadScript parses a file. Errors name the line.
 func ReadScript(path string) (*Script, error) {
-	return readScript(path, 0)
+	return readScript(path, 0, false)
 }
 
-func readScript(path string, depth int) (*Script, error) {
+func readScript(path string, depth int, foreign bool) (*Script, error) {
 	if depth > 8 {
 		return nil, fmt.Errorf("%s: includes are nested too deeply", path)
 	}
@@ -100,10 +106,11 @@ func readScript(path string, depth int) (*Script, error) {
 		return nil, err
 	}
 	s := &Script{Path: path, lines: strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")}
-	p := &parser{script: s, depth: depth}
+	p := &parser{script: s, depth: depth, foreign: foreign}
 	if s.Records, err = p.records(false); err != nil {
 		return nil, err
 	}
+	s.Skipped += p.skipped
 	return s, nil
 }
 
@@ -112,6 +119,9 @@ type parser struct {
 	at     int // next line
 	depth  int
 	loops  int
+
+	foreign bool // the dialects of other products, read leniently
+	skipped int  // records of them that are not for this runner
 }
 
 func (p *parser) errorf(format string, args ...any) error {
@@ -131,7 +141,7 @@ func (p *parser) records(loop bool) ([]*Record, error) {
 		r := &Record{File: p.script.Path, Line: p.at, from: p.at - 1, Skip: conditions, WantCount: -1, inLoop: p.loops > 0}
 		switch words[0] {
 		case "skipif", "onlyif":
-			if len(words) != 2 {
+			if len(words) < 2 || len(words) > 2 && !p.foreign {
 				return nil, p.errorf("%s needs the name of an engine", words[0])
 			}
 			conditions = append(conditions, Condition{Only: words[0] == "onlyif", Engine: words[1]})
@@ -145,13 +155,19 @@ func (p *parser) records(loop bool) ([]*Record, error) {
 			if len(words) != 2 {
 				return nil, p.errorf("include needs a file")
 			}
-			inner, err := readScript(filepath.Join(filepath.Dir(p.script.Path), words[1]), p.depth+1)
+			inner, err := p.include(words[1])
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, inner.Records...)
+			out = append(out, inner...)
 		default:
-			if err := p.record(r, words); err != nil {
+			if p.foreign && p.skip(words) {
+				break
+			}
+			if err := p.record(r, words); errors.Is(err, errNoSQL) {
+				p.skipped++
+				break
+			} else if err != nil {
 				return nil, err
 			}
 			out = append(out, r)
@@ -162,6 +178,19 @@ func (p *parser) records(loop bool) ([]*Record, error) {
 		return nil, p.errorf("loop without endloop")
 	}
 	return out, nil
+}
+
+// include reads the records of another file.
+func (p *parser) include(path string) ([]*Record, error) {
+	path = filepath.Join(filepath.Dir(p.script.Path), path)
+	if p.foreign {
+		return p.includeAll(path)
+	}
+	inner, err := readScript(path, p.depth+1, false)
+	if err != nil {
+		return nil, err
+	}
+	return inner.Records, nil
 }
 
 func (p *parser) record(r *Record, words []string) error {
@@ -188,6 +217,9 @@ var stateForm = regexp.MustCompile(`^[0-9A-Z]{5}$`)
 
 func (p *parser) statement(r *Record, words []string) error {
 	r.Kind = Statement
+	if p.foreign {
+		return p.foreignStatement(r, words)
+	}
 	if len(words) == 0 {
 		return p.errorf("statement needs ok, error, notice or count")
 	}
@@ -231,6 +263,9 @@ func (p *parser) wanted(r *Record, words []string) error {
 
 func (p *parser) query(r *Record, words []string) error {
 	r.Kind = Query
+	if p.foreign {
+		return p.foreignQuery(r, words)
+	}
 	if len(words) > 0 && words[0] == "error" {
 		r.WantError = true
 		if err := p.wanted(r, words[1:]); err != nil {
@@ -254,6 +289,9 @@ func (p *parser) query(r *Record, words []string) error {
 	return p.body(r)
 }
 
+// errNoSQL is of a foreign script's record without SQL.
+var errNoSQL = errors.New("no SQL")
+
 // body reads the SQL and what is expected.
 func (p *parser) body(r *Record) error {
 	var sql []string
@@ -263,6 +301,9 @@ func (p *parser) body(r *Record) error {
 		p.at++
 	}
 	if len(sql) == 0 {
+		if p.foreign {
+			return errNoSQL
+		}
 		return p.errorf("a record needs SQL")
 	}
 	r.SQL = strings.Join(sql, "\n")

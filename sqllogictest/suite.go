@@ -61,7 +61,7 @@ type Suite struct {
 	Configurations []Configuration
 	Options        Options // Engine, Rewrite, Timeout
 	// Open makes the server of one script.
-	Open     func(ctx context.Context) (Target, func() error, error)
+	Open     Opener
 	Results  io.Writer // a line for each file
 	Progress io.Writer // what runs now; may be nil
 }

@@ -59,6 +59,7 @@ type Store struct {
 	databases map[string]Database
 	roles     map[string]Role
 	relations map[id.Tenant]map[id.Relation]*catalog.Relation
+	schemas   map[id.Tenant]map[string]catalog.Schema
 	snapshots map[id.Tenant]*catalog.Snapshot
 }
 
@@ -72,6 +73,7 @@ func Open(store *kv.Store, now time.Time) (*Store, error) {
 	s := &Store{
 		kv: store, databases: map[string]Database{}, roles: map[string]Role{},
 		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
+		schemas: map[id.Tenant]map[string]catalog.Schema{},
 	}
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load catalog: %w", err)
@@ -117,6 +119,9 @@ func (s *Store) load() error {
 		s.counter = counter{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 	}
 	if err := s.loadRoles(); err != nil {
+		return err
+	}
+	if err := s.loadSchemas(); err != nil {
 		return err
 	}
 	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
@@ -173,7 +178,9 @@ func (s *Store) refresh(d Database) {
 	for _, r := range s.relations[d.Tenant] {
 		rels = append(rels, r)
 	}
-	s.snapshots[d.Tenant] = catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
+	snapshot := catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
+	snapshot.Schemas = s.schemasOf(d.Tenant)
+	s.snapshots[d.Tenant] = snapshot
 }
 
 // Databases returns all databases by name.
@@ -298,12 +305,34 @@ func (s *Store) CreateWith(d Database, r catalog.Relation, batch *kv.Batch) (*ca
 	return &r, s.put(batch, d, next, &r)
 }
 
+// CreateAll adds relations whose numbers are reserved, all or none. 42P07 if a name is
+// taken.
+func (s *Store) CreateAll(d Database, rels ...*catalog.Relation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := counter{s.counter.last, s.counter.version + 1}
+	for _, r := range rels {
+		if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
+			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
+		}
+		r.Version = next.version
+	}
+	return s.put(s.kv.NewBatch(), d, next, rels...)
+}
+
 // Update replaces a relation's descriptor by what change makes of a copy.
 func (s *Store) Update(d Database, rel id.Relation, change func(*catalog.Relation) error) (*catalog.Relation, error) {
+	return s.UpdateWith(d, rel, s.kv.NewBatch(), change)
+}
+
+// UpdateWith is Update together with the changes in a batch, all or none. The batch
+// must not be used again. 42P07 if the new name is taken.
+func (s *Store) UpdateWith(d Database, rel id.Relation, batch *kv.Batch, change func(*catalog.Relation) error) (*catalog.Relation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.relations[d.Tenant][rel]
 	if old == nil {
+		batch.Discard()
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %d does not exist", rel)
 	}
 	r := *old
@@ -311,28 +340,46 @@ func (s *Store) Update(d Database, rel id.Relation, change func(*catalog.Relatio
 		stream := *old.Stream
 		r.Stream = &stream
 	}
+	if old.Table != nil {
+		table := *old.Table
+		r.Table = &table
+	}
 	if old.ContinuousView != nil {
 		view := *old.ContinuousView
 		r.ContinuousView = &view
 	}
-	if err := change(&r); err != nil {
+	err := change(&r)
+	if err == nil && (r.Schema != old.Schema || r.Name != old.Name) && s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
+		err = sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
+	}
+	if err != nil {
+		batch.Discard()
 		return nil, err
 	}
 	next := counter{s.counter.last, s.counter.version + 1}
 	r.Version = next.version
-	return &r, s.put(s.kv.NewBatch(), d, next, &r)
+	return &r, s.put(batch, d, next, &r)
 }
 
-func (s *Store) put(batch *kv.Batch, d Database, next counter, r *catalog.Relation) error {
-	value, err := encode(r)
+func (s *Store) put(batch *kv.Batch, d Database, next counter, rels ...*catalog.Relation) error {
+	err := s.commitIn(batch, next, func(b *kv.Batch) error {
+		for _, r := range rels {
+			value, err := encode(r)
+			if err != nil {
+				return err
+			}
+			if err := b.Set(relationKey(d.Tenant, r.ID), value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		batch.Discard()
 		return err
 	}
-	if err := s.commitIn(batch, next, func(b *kv.Batch) error { return b.Set(relationKey(d.Tenant, r.ID), value) }); err != nil {
-		return err
+	for _, r := range rels {
+		s.relations[d.Tenant][r.ID] = r
 	}
-	s.relations[d.Tenant][r.ID] = r
 	s.refresh(d)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,9 @@ type sltFlags struct {
 	engine     string
 	rewrite    bool
 	quiet      bool
+	oracle     string
+	failures   string
+	timeout    time.Duration
 }
 
 // sltCommand is "tally slt".
@@ -29,7 +33,10 @@ func sltCommand() *cobra.Command {
 		Short: "Run SQL tests (see sqllogictest/README.md)",
 		Long: "Run SQL tests: files, or all *.slt files of folders. Without --partitions and\n" +
 			"--restart-every-statement every file runs in all configurations, each on a\n" +
-			"server of its own that is started for it.",
+			"server of its own that is started for it.\n\n" +
+			"With --oracle each PATH is a suite of another product: every record runs on the\n" +
+			"oracle and on a server of ours, and those that the oracle answers as the suite\n" +
+			"expects are counted, and of these those that we answer as the oracle does.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return runSLT(cmd, f, args) },
 	}
@@ -39,6 +46,9 @@ func sltCommand() *cobra.Command {
 	fl.BoolVar(&f.restart, "restart-every-statement", false, "restart the server between statements")
 	fl.IntVar(&f.partitions, "partitions", 0, "only this value of $partitions")
 	fl.BoolVar(&f.rewrite, "rewrite", false, "replace what the files expect with what comes")
+	fl.StringVar(&f.oracle, "oracle", "", "postgres:// URL of a PostgreSQL: count where it answers as other products' suites expect, and where we answer as it does")
+	fl.StringVar(&f.failures, "failures", "", "with --oracle: write every record that is answered otherwise to this file")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Second, "with --oracle: the longest time for a record")
 	fl.BoolVar(&f.quiet, "quiet", false, "no progress on standard error")
 	return cmd
 }
@@ -56,6 +66,9 @@ func (f sltFlags) configurations() []sqllogictest.Configuration {
 }
 
 func runSLT(cmd *cobra.Command, f sltFlags, paths []string) error {
+	if f.oracle != "" {
+		return runComparison(cmd, f, paths)
+	}
 	files, err := sqllogictest.Files(paths)
 	if err != nil {
 		return err
@@ -69,10 +82,7 @@ func runSLT(cmd *cobra.Command, f sltFlags, paths []string) error {
 		Options: sqllogictest.Options{Engine: f.engine, Rewrite: f.rewrite}, Open: openSLTServer,
 	}
 	if f.connect != "" {
-		suite.Open = func(ctx context.Context) (sqllogictest.Target, func() error, error) {
-			r, err := sqllogictest.OpenRemote(ctx, f.connect)
-			return r, func() error { return r.Close(context.WithoutCancel(ctx)) }, err
-		}
+		suite.Open = remoteOpener(f.connect)
 	}
 	if !f.quiet {
 		suite.Progress = cmd.ErrOrStderr()
@@ -83,6 +93,14 @@ func runSLT(cmd *cobra.Command, f sltFlags, paths []string) error {
 		err = fmt.Errorf("%d SQL tests failed", total.Failed)
 	}
 	return err
+}
+
+// remoteOpener makes databases on a running server.
+func remoteOpener(url string) sqllogictest.Opener {
+	return func(ctx context.Context) (sqllogictest.Target, func() error, error) {
+		r, err := sqllogictest.OpenRemote(ctx, url)
+		return r, func() error { return r.Close(context.WithoutCancel(ctx)) }, err
+	}
 }
 
 // sltServer is a child server on a directory of its own.

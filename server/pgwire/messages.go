@@ -118,7 +118,9 @@ func (c *conn) drainCopy() error {
 func (c *conn) sync(ctx context.Context) error {
 	failed := c.skip
 	c.skip, c.inSequence = false, false
-	err := c.running(ctx, func(ctx context.Context) error { return c.session.Sync(ctx, failed) })
+	w := &Writer{c: c}
+	err := c.running(ctx, func(ctx context.Context) error { return c.session.Sync(ctx, failed, w) })
+	w.hand()
 	if err != nil {
 		c.send(errorResponse(sqlerr.From(err)))
 	}

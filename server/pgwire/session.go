@@ -77,9 +77,9 @@ type Session interface {
 	// CloseStatement and ClosePortal forget; unknown names are no error.
 	CloseStatement(name string)
 	ClosePortal(name string)
-	// Sync ends the implicit transaction of an extended-protocol sequence, of which a
-	// message failed or not.
-	Sync(ctx context.Context, failed bool) error
+	// Sync ends the implicit transaction of an extended-protocol sequence; failed
+	// says that a message of it did. Notices go to w.
+	Sync(ctx context.Context, failed bool, w *Writer) error
 	// TransactionStatus is 'I', 'T' or 'E'.
 	TransactionStatus() byte
 	// IdleLimit is how long the client may be silent now, and how its connection ends

@@ -311,36 +311,17 @@ func (l *copyLoad) fill(b *types.Batch) (*types.Batch, error) {
 	}
 	for i, c := range out.Cols {
 		if c == nil {
-			d, err := l.s.columnDefault(l.rel, i)
+			ec := l.s.exprContext()
+			value, err := bind.Default(l.s.bindEnv(ec), l.rel, i)
 			if err != nil {
 				return nil, err
 			}
-			out.Cols[i] = types.Repeat(d, b.Rows)
+			if out.Cols[i], err = value.Eval(ec, b); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil
-}
-
-// columnDefault evaluates the default of a column, once for a batch of rows.
-func (s *Session) columnDefault(rel *catalog.Relation, column int) (types.Datum, error) {
-	t := rel.Columns[column].Type
-	text := rel.Default(column)
-	if text == "" {
-		return types.NullOf(t), nil
-	}
-	body, err := parseSelect("SELECT " + text)
-	if err != nil {
-		return types.Datum{}, err
-	}
-	core, ok := body.Body.(*ast.SelectCore)
-	if !ok || len(core.Targets) != 1 {
-		return types.Datum{}, sqlerr.New(sqlerr.InvalidTableDefinition, "default of column %q is not an expression", rel.Columns[column].Name)
-	}
-	values, err := s.constants([]ast.Expr{core.Targets[0].Expr}, []types.Type{t})
-	if err != nil {
-		return types.Datum{}, err
-	}
-	return values[0], nil
 }
 
 // everyColumn reports whether the data has the relation's columns as they are.
@@ -358,6 +339,22 @@ func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
 	for i, c := range l.rel.Columns {
 		if c.NotNull && b.Cols[i].Nulls.Any() {
 			return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", c.Name, l.rel.Name)
+		}
+	}
+	ec := l.s.exprContext()
+	checks, err := bind.Checks(l.s.bindEnv(ec), l.rel)
+	if err != nil {
+		return err
+	}
+	for _, c := range checks {
+		v, err := c.Cond.Eval(ec, b)
+		if err != nil {
+			return err
+		}
+		for i := range b.Rows {
+			if !v.IsNull(i) && v.Ints[i] == 0 {
+				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", l.rel.Name, c.Name)
+			}
 		}
 	}
 	tx := l.s.tx()

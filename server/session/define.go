@@ -28,8 +28,16 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.createContinuousView(ctx, x, out)
 	case *ast.CreateTable:
 		tag, err = s.createTable(ctx, x, out)
+	case *ast.CreateIndex:
+		tag, err = s.createIndex(ctx, x, out)
+	case *ast.CreateSequence:
+		tag, err = s.createSequence(x, out)
+	case *ast.AlterTable:
+		tag, err = s.alterTable(ctx, x, out)
 	case *ast.CreateView:
 		tag, err = s.createView(x)
+	case *ast.CreateSchema:
+		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
 		tag, err = "CREATE DATABASE", s.engine.CreateTenant(x.Name)
 	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole:
@@ -59,10 +67,6 @@ func statementName(stmt ast.Statement) string {
 	switch stmt.(type) {
 	case *ast.CreateSink:
 		return "CREATE SINK"
-	case *ast.CreateSchema:
-		return "CREATE SCHEMA"
-	case *ast.AlterTable:
-		return "ALTER TABLE"
 	case *ast.CommentOn:
 		return "COMMENT ON"
 	case *ast.Subscribe:
@@ -81,87 +85,13 @@ func statementName(stmt ast.Statement) string {
 
 // exists handles IF NOT EXISTS: it reports whether there is nothing to do.
 func (s *Session) exists(schema, name string, ifNotExists bool, out *sink) (bool, error) {
-	if s.snapshot().ByName(schema, name) == nil || !ifNotExists {
+	if !s.nameTaken(schema, name) {
 		return false, nil
 	}
+	if !ifNotExists {
+		return false, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
+	}
 	return true, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", name))
-}
-
-// columnsOf binds column definitions. It returns the numbers of the primary key's columns.
-func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Column, []int, error) {
-	var cols []types.Column
-	var names []string
-	var key []int
-	seen := map[string]bool{}
-	for i, d := range defs {
-		t, err := bind.TypeOf(d.Type)
-		if err != nil {
-			return nil, nil, err
-		}
-		if seen[d.Name] {
-			return nil, nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", d.Name).At(d.Position())
-		}
-		if d.Check != nil || d.Unique {
-			return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints are not supported").At(d.Position())
-		}
-		seen[d.Name] = true
-		names = append(names, d.Name)
-		if d.PrimaryKey {
-			key = append(key, i)
-		}
-		cols = append(cols, types.Column{Name: d.Name, Type: t, NotNull: d.NotNull || d.PrimaryKey})
-	}
-	for _, c := range constraints {
-		if c.Kind != ast.PrimaryKeyConstraint {
-			return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints are not supported").At(c.Position())
-		}
-		if len(key) > 0 {
-			return nil, nil, sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys are not allowed").At(c.Position())
-		}
-		for _, n := range c.Columns {
-			i := (&types.Schema{Columns: cols}).Index(n.Name)
-			if i < 0 {
-				return nil, nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", n.Name).At(n.Position())
-			}
-			cols[i].NotNull = true
-			key = append(key, i)
-		}
-	}
-	return cols, key, checkColumns(names)
-}
-
-// defaultsOf returns the text of the columns' defaults.
-func defaultsOf(defs []ast.ColumnDef) map[int]string {
-	out := map[int]string{}
-	for i, d := range defs {
-		if d.Default != nil {
-			out[i] = ast.String(d.Default)
-		}
-	}
-	return out
-}
-
-// createTable runs CREATE TABLE and CREATE TABLE AS.
-func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink) (string, error) {
-	schema, name, err := s.newName(x.Name)
-	if err != nil {
-		return "", err
-	}
-	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
-		return "CREATE TABLE", err
-	}
-	if x.As != nil {
-		return s.createTableAs(ctx, x, schema, name, out)
-	}
-	cols, key, err := columnsOf(x.Columns, x.Constraints)
-	if err != nil {
-		return "", err
-	}
-	table := &catalog.Table{PrimaryKey: key, Defaults: defaultsOf(x.Columns)}
-	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: table, Created: s.now(), Owner: s.User(),
-	})
-	return "CREATE TABLE", err
 }
 
 // createTableAs keeps the result of a query. A result that is not complete would
@@ -230,7 +160,7 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 		}
 		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
 	}
-	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"]}
+	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {
@@ -254,11 +184,18 @@ var kindsOf = map[ast.ObjectKind][]catalog.Kind{
 	ast.StreamObject:         {catalog.KindStream},
 	ast.ViewObject:           {catalog.KindView, catalog.KindContinuousView},
 	ast.ContinuousViewObject: {catalog.KindContinuousView},
+	ast.SequenceObject:       {catalog.KindSequence},
 }
 
 // drop runs DROP.
 func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, error) {
 	tag := "DROP " + string(x.Kind)
+	if x.Kind == ast.IndexObject {
+		return tag, s.dropIndexes(ctx, x, out)
+	}
+	if x.Kind == ast.SchemaObject {
+		return tag, s.dropSchemas(ctx, x, out)
+	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", tag).At(x.Position())
@@ -310,15 +247,24 @@ func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, casca
 	if s.snapshot().ByID(rel.ID) == nil {
 		return nil // a cascade came here already
 	}
-	if err := s.engine.Catalog.Drop(s.tenant.Database, rel.ID); err != nil {
+	gone := []id.Relation{rel.ID}
+	for _, owned := range s.ownedSequences(rel) {
+		gone = append(gone, owned.ID)
+	}
+	if err := s.engine.Catalog.Drop(s.tenant.Database, gone...); err != nil {
 		return err
+	}
+	for _, owned := range gone[1:] {
+		if err := s.tenant.Tables.Drop(owned); err != nil {
+			return err
+		}
 	}
 	switch {
 	case rel.Stream != nil:
 		return s.tenant.Streams.DropStream(rel.ID)
 	case rel.ContinuousView != nil:
 		return s.tenant.Streams.DropView(ctx, rel)
-	case rel.Table != nil:
+	case rel.Table != nil, rel.Sequence != nil:
 		return s.tenant.Tables.Drop(rel.ID)
 	}
 	return nil

@@ -44,6 +44,12 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 		return s.cursorStatement(ctx, stmt, params, out)
 	case *ast.Listen, *ast.Notify, *ast.Unlisten:
 		return s.notifyStatement(stmt, out)
+	case *ast.Checkpoint: // what was acknowledged is durable already
+		return out.complete("CHECKPOINT")
+	case *ast.LockTable:
+		return s.lockTable(ctx, x, out)
+	case *ast.Grant:
+		return s.grant(x, out)
 	case *ast.Vacuum:
 		if x.AnalyzeOnly {
 			return out.complete("ANALYZE")

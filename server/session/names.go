@@ -88,6 +88,9 @@ func (c *systemCatalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 
 // lookup returns a user relation by name; 42P01 if there is none.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
+	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
+		return nil, bind.OtherDatabase(n)
+	}
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
 		schemas = s.settings.meaning().searchPath
@@ -112,13 +115,26 @@ func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 // newName checks the name of a relation to be created.
 func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	schema = n.Schema
+	snapshot := s.snapshot()
+	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
+		return "", "", bind.OtherDatabase(n)
+	}
 	if schema == "" {
-		schema = catalog.PublicSchema
+		for _, p := range s.settings.meaning().searchPath {
+			if snapshot.HasSchema(p) {
+				schema = p
+				break
+			}
+		}
 	}
 	switch {
-	case schema != catalog.PublicSchema:
-		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).
-			WithHint("Relations live in the schema public.").At(n.Position())
+	case schema == "":
+		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(n.Position())
+	case isSystemSchema(schema):
+		return "", "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create %q", schema+"."+n.Name).
+			WithDetail("System catalog modifications are currently disallowed.").At(n.Position())
+	case !snapshot.HasSchema(schema):
+		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(n.Position())
 	case len(n.Name) > 63:
 		return "", "", sqlerr.New("42622", "name %q is longer than 63 bytes", n.Name).At(n.Position())
 	}
@@ -129,19 +145,21 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	return schema, n.Name, nil
 }
 
-// checkColumns refuses column names that would hide system columns.
-func checkColumns(names []string) error {
-	seen := map[string]bool{}
+// checkColumns refuses columns of the same name, and those that would hide system
+// columns.
+func checkColumns(columns []types.Column) error {
+	system, seen := map[string]bool{}, map[string]bool{}
 	for _, c := range plan.EnvelopeColumns() {
-		seen[c.Name] = true
+		system[c.Name] = true
 	}
-	for _, n := range names {
-		if !seen[n] {
-			continue
+	for _, c := range columns {
+		switch {
+		case seen[c.Name]:
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
+		case system[c.Name] && strings.HasPrefix(c.Name, "_"):
+			return sqlerr.New(sqlerr.ReservedName, "column name %q is reserved for the envelope", c.Name)
 		}
-		if strings.HasPrefix(n, "_") {
-			return sqlerr.New(sqlerr.ReservedName, "column name %q is reserved for the envelope", n)
-		}
+		seen[c.Name] = true
 	}
 	return nil
 }

@@ -330,6 +330,7 @@ func (s *Session) Execute(ctx context.Context, name string, maxRows int, w *pgwi
 	if p.prepared.stmt == nil {
 		return w.Empty()
 	}
+	s.beginSequence()
 	if _, ok := p.prepared.stmt.(*ast.Select); !ok {
 		if p.finished {
 			return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "portal %q cannot be run", name)

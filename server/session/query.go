@@ -92,6 +92,11 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		env.Clock = s.engine.Now
 	}
 	rows, err := exec.Run(ctx, q, env)
+	if err == nil {
+		if err = s.unaltered(q); err != nil {
+			err = errors.Join(err, rows.Close())
+		}
+	}
 	if err != nil {
 		st.Close()
 		return nil, err
@@ -108,11 +113,29 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
 		tx := s.tx()
 		tx.LockTimeout = s.settings.meaning().lockTimeout
-		return tx.Lock(ctx)
+		if err := tx.Lock(ctx); err != nil {
+			return err
+		}
+		if now := s.snapshot().ByID(m.Target.ID); now == nil || now.Version != m.Target.Version {
+			return errChanged(m.Target.Name) // altered while this waited
+		}
+		return nil
 	}
 	for _, c := range n.Children() {
 		if err := s.lockTables(ctx, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// unaltered fails where a table that a statement has begun to read was altered since it
+// was bound: its rows may have other columns.
+func (s *Session) unaltered(q *plan.Query) error {
+	snapshot := s.snapshot()
+	for _, r := range q.Relations {
+		if now := snapshot.ByID(r.ID); now != nil && now.Table != nil && now.Version != r.Version {
+			return errChanged(now.Name)
 		}
 	}
 	return nil

@@ -36,6 +36,7 @@ type Session struct {
 
 	listening map[string]bool // channels
 	advisory  []hold          // until they are given back
+	taken     taken           // numbers of sequences
 	statement context.Context // of the statement that runs
 	mailbox   *mailbox
 	activity  activity
@@ -155,13 +156,13 @@ func parseSelect(sql string) (*ast.Select, error) {
 // exprContext is what a statement fixes for its expressions.
 func (s *Session) exprContext() *expr.Context {
 	now := s.engine.Now()
-	if s.txn.open() {
+	if !s.txn.began.IsZero() {
 		now = s.txn.began
 	}
 	means := s.settings.meaning()
 	return &expr.Context{
 		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s,
+		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s},
 		Seed: s.tenant.Database.SketchSeed(),
 	}
 }
@@ -245,10 +246,18 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 	if len(statements) == 0 {
 		return w.Empty()
 	}
-	for _, p := range statements {
+	for i, p := range statements {
 		if _, prepares := p.Statement.(*ast.Prepare); p.Params > 0 && !prepares {
+			s.abandonStatement()
 			s.txn.fail()
 			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
+		}
+		// The statements of a message are one transaction. The last one ends it, so
+		// that its acknowledgement comes after that.
+		if last := i == len(statements)-1; !last {
+			s.beginSequence()
+		} else {
+			s.txn.implicit = false
 		}
 		if err := s.run(ctx, p.Statement, nil, simpleSink(s, w)); err != nil {
 			return err

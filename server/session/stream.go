@@ -27,7 +27,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return "CREATE STREAM", err
 	}
-	cols, _, err := columnsOf(x.Columns, x.Constraints)
+	cols, err := columnsOf(x.Columns, x.Constraints)
 	if err != nil {
 		return "", err
 	}
@@ -184,11 +184,7 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 	if err != nil {
 		return "", err
 	}
-	var names []string
-	for _, c := range plan.Columns {
-		names = append(names, c.Name)
-	}
-	if err := checkColumns(names); err != nil {
+	if err := checkColumns(plan.Columns); err != nil {
 		return "", err
 	}
 	defer s.tenant.Streams.HoldHistory()()

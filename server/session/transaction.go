@@ -8,6 +8,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
@@ -33,11 +34,12 @@ func outcomeWait(rows int64) time.Duration {
 	return min(applyWait+time.Duration(max(rows-applyWaitRows, 0))*applyWaitPerRow, applyWaitMost)
 }
 
-// transaction is a session's transaction: a block between BEGIN and COMMIT, or
-// one statement.
+// transaction is a session's transaction: a block between BEGIN and COMMIT, the
+// statements of one query message or up to a Sync, or one statement.
 type transaction struct {
 	status    byte // 0 outside of a block, 'T' inside, 'E' failed
 	began     time.Time
+	implicit  bool // outside of a block, and more statements may belong to it
 	tables    *tablestore.Tx
 	appenders map[id.Relation]*ingest.Appender
 	order     []*ingest.Appender
@@ -89,15 +91,36 @@ func (s *Session) TransactionStatus() byte {
 }
 
 // Sync implements pgwire.Session.
-func (s *Session) Sync(_ context.Context, failed bool) error {
+func (s *Session) Sync(ctx context.Context, failed bool, w *pgwire.Writer) error {
+	w.Silent = s.silent
 	if failed { // also by a message that the session was not shown
 		s.txn.fail()
 	}
+	err := s.endSequence(ctx, failed, &sink{writer: w, extended: true})
 	if !s.txn.open() {
 		s.closePortals()
 	}
 	s.idle()
-	return nil
+	return err
+}
+
+// beginSequence makes the next statement one of several that are durable together.
+func (s *Session) beginSequence() {
+	if !s.txn.open() && !s.txn.implicit {
+		s.txn.implicit, s.txn.began = true, s.now()
+	}
+}
+
+// endSequence ends what beginSequence began, unless the statements opened a block.
+func (s *Session) endSequence(ctx context.Context, failed bool, out *sink) error {
+	if s.txn.open() || !s.txn.implicit {
+		return nil
+	}
+	if failed {
+		s.rollback()
+		return nil
+	}
+	return clientError(ctx, s.commit(ctx, out))
 }
 
 // tx returns the transaction on the reference tables.
@@ -153,15 +176,16 @@ func (s *Session) writable(command string) error {
 	return nil
 }
 
-// endStatement makes a statement outside of a block durable.
+// endStatement makes a statement that is its own transaction durable.
 func (s *Session) endStatement(ctx context.Context, out *sink) error {
-	if s.txn.open() {
+	if s.txn.open() || s.txn.implicit {
 		return nil
 	}
 	return s.commit(ctx, out)
 }
 
-// abandonStatement drops what a failed statement left, outside of a block.
+// abandonStatement drops what a failed statement left, outside of a block, and what
+// those before it left that were to be durable with it.
 func (s *Session) abandonStatement() {
 	if !s.txn.open() {
 		s.rollback()
@@ -284,7 +308,11 @@ func (s *Session) begin(t *ast.Transaction, out *sink) error {
 		}
 		return out.complete("%s", tag)
 	}
-	s.txn = transaction{status: 'T', began: s.now()}
+	if !s.txn.began.IsZero() { // the statements before it belong to the block
+		s.txn.status, s.txn.implicit = 'T', false
+	} else {
+		s.txn = transaction{status: 'T', began: s.now()}
+	}
 	s.settings.beginTransaction()
 	if err := s.setModes("transaction", t.Modes); err != nil {
 		return err
@@ -319,6 +347,11 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 	}
 	if !s.txn.open() {
 		if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "there is no transaction in progress")); err != nil {
+			return err
+		}
+		if tag == "ROLLBACK" {
+			s.rollback()
+		} else if err := s.commit(ctx, out); err != nil {
 			return err
 		}
 		return out.complete("%s", tag)

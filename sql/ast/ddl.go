@@ -6,13 +6,46 @@ type ColumnDef struct {
 	Name      string
 	Type      *TypeName
 	Collation *ObjectName
-	// NotNull and PrimaryKey are the column's own constraints.
-	NotNull    bool
-	PrimaryKey bool
-	Unique     bool
-	// Default and Check are nil where there are none.
-	Default Expr
-	Check   Expr
+	// NotNull and PrimaryKey are the column's own constraints, as are the others
+	// in Constraints.
+	NotNull     bool
+	PrimaryKey  bool
+	Constraints []Constraint
+	Default     Expr      // nil where there is none
+	Identity    *Identity // GENERATED ... AS IDENTITY
+}
+
+// Identity is GENERATED ALWAYS|BY DEFAULT AS IDENTITY [(options)].
+type Identity struct {
+	Always  bool
+	Options SequenceOptions
+}
+
+// SequenceOptions are those of CREATE SEQUENCE and IDENTITY; nil where not given.
+type SequenceOptions struct {
+	Type      *TypeName
+	Start     *int64
+	Increment *int64
+	Min, Max  *int64
+	Cycle     bool
+}
+
+// CreateSequence is CREATE SEQUENCE.
+type CreateSequence struct {
+	Pos
+	Name        ObjectName
+	IfNotExists bool
+	Options     SequenceOptions
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX name ON table (columns).
+type CreateIndex struct {
+	Pos
+	Name        string // "": one is made
+	IfNotExists bool
+	Unique      bool
+	Table       ObjectName
+	Columns     []Identifier
 }
 
 // ConstraintKind is a kind of table constraint.
@@ -149,6 +182,8 @@ const (
 	SchemaObject         ObjectKind = "SCHEMA"
 	DatabaseObject       ObjectKind = "DATABASE"
 	ColumnObject         ObjectKind = "COLUMN"
+	IndexObject          ObjectKind = "INDEX"
+	SequenceObject       ObjectKind = "SEQUENCE"
 )
 
 // Drop is DROP kind [IF EXISTS] names [CASCADE].
@@ -176,22 +211,40 @@ const (
 	UpgradeView
 	PromoteView
 	RollbackView
+	SetDefault
+	DropDefault
+	SetNotNull
+	DropNotNull
+	SetType
+	AddConstraint
+	DropConstraint
+	SetOwner
 )
 
-// AlterTable is ALTER TABLE name ADD [COLUMN] column | DROP [COLUMN] name | RENAME [COLUMN]
-// name TO name | RENAME TO name.
+// AlterTable is ALTER TABLE name with one or more changes.
 type AlterTable struct {
 	Pos
 	Name     ObjectName
 	IfExists bool
-	Action   AlterAction
+	Changes  []TableChange
+}
+
+// TableChange is ADD [COLUMN] column | DROP [COLUMN] name | ALTER [COLUMN] name … | ADD
+// constraint | DROP CONSTRAINT name | RENAME [COLUMN] name TO name | RENAME TO name |
+// OWNER TO name.
+type TableChange struct {
+	Pos
+	Action AlterAction
 	// Column is what ADD COLUMN adds, IfColumn its IF NOT EXISTS or DROP's IF EXISTS.
 	Column   *ColumnDef
 	IfColumn bool
-	// OldName is the column that is dropped or renamed.
-	OldName string
-	NewName string
-	Cascade bool
+	// OldName is the column or constraint that is changed.
+	OldName    string
+	NewName    string
+	Cascade    bool
+	Constraint *Constraint
+	Type       *TypeName // of SetType
+	Expr       Expr      // of SetDefault, and USING of SetType
 }
 
 // AlterStream is ALTER STREAM name SET (options) | RESET (names) | PARTITION n
@@ -236,6 +289,8 @@ func (*CreateView) node()           {}
 func (*CreateContinuousView) node() {}
 func (*CreateSink) node()           {}
 func (*CreateSchema) node()         {}
+func (*CreateSequence) node()       {}
+func (*CreateIndex) node()          {}
 func (*CreateDatabase) node()       {}
 func (*Drop) node()                 {}
 func (*AlterTable) node()           {}
@@ -249,6 +304,8 @@ func (*CreateView) statement()           {}
 func (*CreateContinuousView) statement() {}
 func (*CreateSink) statement()           {}
 func (*CreateSchema) statement()         {}
+func (*CreateSequence) statement()       {}
+func (*CreateIndex) statement()          {}
 func (*CreateDatabase) statement()       {}
 func (*Drop) statement()                 {}
 func (*AlterTable) statement()           {}

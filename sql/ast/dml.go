@@ -7,6 +7,8 @@ type Insert struct {
 	Table   ObjectName
 	Alias   string
 	Columns []Identifier
+	// Overriding is "", SYSTEM or USER.
+	Overriding string
 	// Source is nil for DEFAULT VALUES.
 	Source     *Select
 	OnConflict *OnConflict

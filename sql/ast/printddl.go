@@ -54,6 +54,13 @@ func (p *printer) create(s Statement) {
 		p.ident(x.Name)
 	case *CreateDatabase:
 		p.createDatabase(x)
+	case *CreateSequence:
+		p.write("SEQUENCE ")
+		p.ifNotExists(x.IfNotExists)
+		p.name(x.Name)
+		p.sequenceOptions(x.Options)
+	case *CreateIndex:
+		p.createIndex(x)
 	}
 }
 
@@ -128,9 +135,6 @@ func (p *printer) columnDef(c *ColumnDef) {
 	if c.PrimaryKey {
 		p.write(" PRIMARY KEY")
 	}
-	if c.Unique {
-		p.write(" UNIQUE")
-	}
 	if c.NotNull {
 		p.write(" NOT NULL")
 	}
@@ -138,11 +142,54 @@ func (p *printer) columnDef(c *ColumnDef) {
 		p.write(" DEFAULT ")
 		p.operand(c.Default)
 	}
-	if c.Check != nil {
-		p.write(" CHECK (")
-		p.expr(c.Check)
-		p.write(")")
+	if c.Identity != nil {
+		p.write(" GENERATED ", map[bool]string{true: "ALWAYS", false: "BY DEFAULT"}[c.Identity.Always], " AS IDENTITY")
+		if c.Identity.Options != (SequenceOptions{}) {
+			p.write(" (")
+			p.sequenceOptions(c.Identity.Options)
+			p.write(")")
+		}
 	}
+	for i := range c.Constraints {
+		p.write(" ")
+		own := c.Constraints[i]
+		own.Columns = nil
+		p.constraint(&own)
+	}
+}
+
+func (p *printer) sequenceOptions(o SequenceOptions) {
+	if o.Type != nil {
+		p.write(" AS ")
+		p.typeName(o.Type)
+	}
+	for _, v := range []struct {
+		name  string
+		value *int64
+	}{{"START", o.Start}, {"INCREMENT", o.Increment}, {"MINVALUE", o.Min}, {"MAXVALUE", o.Max}} {
+		if v.value != nil {
+			p.write(" ", v.name, " ", strconv.FormatInt(*v.value, 10))
+		}
+	}
+	if o.Cycle {
+		p.write(" CYCLE")
+	}
+}
+
+func (p *printer) createIndex(x *CreateIndex) {
+	if x.Unique {
+		p.write("UNIQUE ")
+	}
+	p.write("INDEX ")
+	p.ifNotExists(x.IfNotExists)
+	if x.Name != "" {
+		p.ident(x.Name)
+		p.write(" ")
+	}
+	p.write("ON ")
+	p.name(x.Table)
+	p.write(" ")
+	p.idents(x.Columns)
 }
 
 func (p *printer) constraint(c *Constraint) {
@@ -156,8 +203,11 @@ func (p *printer) constraint(c *Constraint) {
 		p.write("PRIMARY KEY ")
 		p.idents(c.Columns)
 	case UniqueConstraint:
-		p.write("UNIQUE ")
-		p.idents(c.Columns)
+		p.write("UNIQUE")
+		if len(c.Columns) > 0 {
+			p.write(" ")
+			p.idents(c.Columns)
+		}
 	case CheckConstraint:
 		p.write("CHECK (")
 		p.expr(c.Check)
@@ -207,13 +257,17 @@ func (p *printer) alterTable(x *AlterTable) {
 	p.write("ALTER TABLE ")
 	p.ifExists(x.IfExists)
 	p.name(x.Name)
+	p.list(len(x.Changes), func(i int) { p.tableChange(&x.Changes[i]) })
+}
+
+func (p *printer) tableChange(x *TableChange) {
 	switch x.Action {
 	case AddColumn:
 		p.write(" ADD COLUMN ")
 		p.ifNotExists(x.IfColumn)
 		p.columnDef(x.Column)
-	case DropColumn:
-		p.write(" DROP COLUMN ")
+	case DropColumn, DropConstraint:
+		p.write(map[AlterAction]string{DropColumn: " DROP COLUMN ", DropConstraint: " DROP CONSTRAINT "}[x.Action])
 		p.ifExists(x.IfColumn)
 		p.ident(x.OldName)
 		p.cascade(x.Cascade)
@@ -222,9 +276,37 @@ func (p *printer) alterTable(x *AlterTable) {
 		p.ident(x.OldName)
 		p.write(" TO ")
 		p.ident(x.NewName)
-	case RenameTo:
-		p.write(" RENAME TO ")
+	case RenameTo, SetOwner:
+		p.write(map[AlterAction]string{RenameTo: " RENAME TO ", SetOwner: " OWNER TO "}[x.Action])
 		p.ident(x.NewName)
+	case AddConstraint:
+		p.write(" ADD ")
+		p.constraint(x.Constraint)
+	default:
+		p.write(" ALTER COLUMN ")
+		p.ident(x.OldName)
+		p.columnChange(x)
+	}
+}
+
+func (p *printer) columnChange(x *TableChange) {
+	switch x.Action {
+	case SetDefault:
+		p.write(" SET DEFAULT ")
+		p.operand(x.Expr)
+	case DropDefault:
+		p.write(" DROP DEFAULT")
+	case SetNotNull:
+		p.write(" SET NOT NULL")
+	case DropNotNull:
+		p.write(" DROP NOT NULL")
+	case SetType:
+		p.write(" TYPE ")
+		p.typeName(x.Type)
+		if x.Expr != nil {
+			p.write(" USING ")
+			p.expr(x.Expr)
+		}
 	}
 }
 

@@ -19,6 +19,9 @@ func (p *printer) insert(x *Insert) {
 		p.write(" ")
 		p.idents(x.Columns)
 	}
+	if x.Overriding != "" {
+		p.write(" OVERRIDING ", x.Overriding, " VALUE")
+	}
 	if x.Source == nil {
 		p.write(" DEFAULT VALUES")
 	} else {

@@ -17,7 +17,7 @@ func (p *printer) statement(s Statement) {
 		p.truncate(x)
 	case *Copy:
 		p.copy(x)
-	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase:
+	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase, *CreateSequence, *CreateIndex:
 		p.create(s)
 	case *CreateRole, *AlterRole, *DropRole:
 		p.role(s)
@@ -31,6 +31,12 @@ func (p *printer) statement(s Statement) {
 		p.alterContinuousView(x)
 	case *CommentOn:
 		p.commentOn(x)
+	case *Checkpoint:
+		p.write("CHECKPOINT")
+	case *LockTable:
+		p.lockTable(x)
+	case *Grant:
+		p.grant(x)
 	case *SetStmt, *SetTransaction, *Reset, *Show, *Discard, *Listen, *Notify, *Unlisten, *Transaction:
 		p.session(s)
 	default:

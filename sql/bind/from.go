@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
@@ -204,6 +205,9 @@ func (s *scope) ownedBy(relation uint32) *scope {
 func (b *binder) inView(rel *catalog.Relation) (end func()) {
 	outer := b.viewPath
 	b.viewPath = []string{rel.Schema}
+	if rel.View != nil && rel.View.Path != nil {
+		b.viewPath = rel.View.Path
+	}
 	return func() { b.viewPath = outer }
 }
 
@@ -218,6 +222,9 @@ func (b *binder) searchPath() []string {
 }
 
 func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
+	if b.elsewhere(n) {
+		return nil
+	}
 	if n.Schema != "" {
 		return b.env.Snapshot.ByName(n.Schema, n.Name)
 	}
@@ -229,8 +236,13 @@ func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
 	return nil
 }
 
+// elsewhere reports whether a name is of another database.
+func (b *binder) elsewhere(n ast.ObjectName) bool {
+	return n.Catalog != "" && n.Catalog != b.env.context().Database
+}
+
 func (b *binder) virtual(n ast.ObjectName) *plan.VirtualTable {
-	if b.env.Virtual == nil {
+	if b.env.Virtual == nil || b.elsewhere(n) {
 		return nil
 	}
 	if n.Schema != "" {
@@ -275,6 +287,9 @@ func (b *binder) side(n ast.ObjectName) *plan.SideScan {
 }
 
 func (b *binder) undefinedTable(n ast.ObjectName) error {
+	if b.elsewhere(n) {
+		return OtherDatabase(n)
+	}
 	name := n.Name
 	if n.Schema != "" {
 		name = n.Schema + "." + name
@@ -291,6 +306,11 @@ func (b *binder) undefinedTable(n ast.ObjectName) error {
 		err = err.WithHint("Perhaps you meant the relation %q.", near)
 	}
 	return err
+}
+
+// OtherDatabase refuses a name of another database.
+func OtherDatabase(n ast.ObjectName) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %q", strings.Join(n.Parts(), ".")).At(n.Position())
 }
 
 // relationScope reads a relation of the catalog.

@@ -191,6 +191,9 @@ func (b *binder) groupingCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if c.group == nil {
 		return nil, sqlerr.New(sqlerr.GroupingError, "grouping operations are not allowed in %s", c.name)
 	}
+	if len(f.Args) == 0 {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "GROUPING needs an argument").At(f.Position())
+	}
 	if len(f.Args) > maxGroupingArgs {
 		return nil, sqlerr.New(sqlerr.Code("54023"), "GROUPING must have fewer than %d arguments", maxGroupingArgs+1)
 	}

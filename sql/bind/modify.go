@@ -49,6 +49,9 @@ func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
 		return nil, err
 	}
 	m := &plan.Modify{Kind: plan.Insert, Target: rel, Child: child}
+	if m.Checks, err = b.checks(rel); err != nil {
+		return nil, err
+	}
 	if x.OnConflict != nil {
 		if err := b.onConflict(m, x); err != nil {
 			return nil, err
@@ -111,7 +114,7 @@ func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Inser
 	}
 	v, ok := source.Body.(*ast.Values)
 	if ok && source.With == nil && len(source.OrderBy) == 0 && source.Limit == nil && source.Offset == nil {
-		return b.insertValues(rel, columns, v, len(x.Columns) > 0)
+		return b.insertValues(rel, columns, v, x)
 	}
 	want := make([]types.Type, len(columns))
 	for i, c := range columns {
@@ -131,7 +134,11 @@ func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Inser
 			return nil, sqlerr.From(err).At(x.Source.Position())
 		}
 	}
-	row, err := b.fill(rel, columns[:len(given)], given)
+	to, given, err := identityGiven(rel, columns[:len(given)], given, x.Overriding)
+	if err != nil {
+		return nil, err
+	}
+	row, err := b.fill(rel, to, given)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +156,7 @@ func countColumns(have, want int, listed bool, pos int) error {
 }
 
 // insertValues binds VALUES straight to the types of the columns.
-func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Values, listed bool) (plan.Node, error) {
+func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Values, x *ast.Insert) (plan.Node, error) {
 	s := &scope{node: plan.OneRow(), ctx: &context{}}
 	out := &plan.Values{Columns: rel.Columns}
 	width := len(v.Rows[0])
@@ -157,7 +164,7 @@ func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Value
 		if len(row) != width {
 			return nil, sqlerr.New(sqlerr.SyntaxError, "VALUES lists must all be the same length").At(row[0].Position())
 		}
-		if err := countColumns(len(row), len(columns), listed, row[0].Position()); err != nil {
+		if err := countColumns(len(row), len(columns), len(x.Columns) > 0, row[0].Position()); err != nil {
 			return nil, err
 		}
 		var given []expr.Expr
@@ -175,6 +182,10 @@ func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Value
 			}
 			given, to = append(given, e), append(to, columns[i])
 		}
+		to, given, err := identityGiven(rel, to, given, x.Overriding)
+		if err != nil {
+			return nil, err
+		}
 		full, err := b.fill(rel, to, given)
 		if err != nil {
 			return nil, err
@@ -186,6 +197,29 @@ func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Value
 		return nil, err
 	}
 	return r.node, nil
+}
+
+// identityGiven handles values for identity columns: those of GENERATED ALWAYS take
+// none without OVERRIDING SYSTEM VALUE, and OVERRIDING USER VALUE leaves them out.
+func identityGiven(rel *catalog.Relation, to []int, given []expr.Expr, overriding string) ([]int, []expr.Expr, error) {
+	if rel.Table == nil || len(rel.Table.Identity) == 0 {
+		return to, given, nil
+	}
+	var outTo []int
+	var out []expr.Expr
+	for i, c := range to {
+		always, identity := rel.Table.Identity[c]
+		if identity && overriding == "USER" {
+			continue
+		}
+		if always && overriding == "" {
+			return nil, nil, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", rel.Columns[c].Name).
+				WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", rel.Columns[c].Name).
+				WithHint("Use OVERRIDING SYSTEM VALUE to override.")
+		}
+		outTo, out = append(outTo, c), append(out, given[i])
+	}
+	return outTo, out, nil
 }
 
 // assign casts a value for a column.
@@ -328,6 +362,12 @@ func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []
 		p.Values, p.Cols = append(p.Values, m.s.at(i)), append(p.Cols, schema.Columns[i])
 	}
 	w := &plan.Modify{Kind: kind, Target: m.rel, Child: p}
+	if kind == plan.Update {
+		var err error
+		if w.Checks, err = m.b.checks(m.rel); err != nil {
+			return nil, err
+		}
+	}
 	if joins { // a row that meets several is written once, by the first
 		w.Child = &plan.DistinctOn{Child: p, Keys: []expr.Expr{plan.NewColumn(p.Schema(), 0)}}
 	}
@@ -409,6 +449,10 @@ func (b *binder) setAll(rel *catalog.Relation, s *scope, sets []ast.Assignment, 
 func (b *binder) setValue(rel *catalog.Relation, s *scope, column int, item ast.Expr) (expr.Expr, error) {
 	if _, ok := item.(*ast.Default); ok {
 		return b.defaultOf(rel, column)
+	}
+	if rel.Table != nil && rel.Table.Identity[column] {
+		return nil, sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", rel.Columns[column].Name).
+			WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", rel.Columns[column].Name)
 	}
 	e, err := b.expr(&clause{s: s, name: "UPDATE"}, item)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// onConflict lets an INSERT go on where the primary key of a row is taken: the
+// onConflict lets an INSERT go on where a unique key of a row is taken: the
 // rows that have the keys of the proposed ones are looked up, and the proposed
 // ones are dropped or become new versions of them.
 func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
@@ -20,11 +20,9 @@ func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported for stream %q", rel.Name).
 			WithHint("A stream with a dedup_key counts an event that comes again once.").At(x.OnConflict.Position())
 	}
-	if err := conflictTarget(rel, x.OnConflict); err != nil {
+	var err error
+	if m.Arbiters, err = conflictTarget(rel, x.OnConflict); err != nil || len(m.Arbiters) == 0 {
 		return err
-	}
-	if len(rel.Table.PrimaryKey) == 0 {
-		return nil // nothing can be taken
 	}
 	m.OnConflict = plan.ConflictSkips
 	s, err := b.conflictScope(m, x)
@@ -63,31 +61,43 @@ func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
 	return nil
 }
 
-// conflictTarget checks that the target is the primary key, the one thing that a
-// row can be in conflict about.
-func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) error {
+// conflictTarget returns the unique indexes that the conflict may be about: the one
+// with the columns or the name that the statement gives, or all.
+func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) ([]catalog.Index, error) {
 	var want []int
 	for _, id := range c.Columns {
 		i := rel.Column(id.Name)
 		if i < 0 {
-			return sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", id.Name).At(id.Position())
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", id.Name).At(id.Position())
 		}
 		if !slices.Contains(want, i) {
 			want = append(want, i)
 		}
 	}
-	key := slices.Sorted(slices.Values(rel.Table.PrimaryKey))
 	slices.Sort(want)
+	var out []catalog.Index
+	for _, x := range rel.Indexes() {
+		fits := x.Unique
+		switch {
+		case c.Constraint != "":
+			fits = fits && x.Constraint && x.Name == c.Constraint
+		case len(c.Columns) > 0:
+			fits = fits && slices.Equal(slices.Sorted(slices.Values(x.Columns)), want)
+		}
+		if fits {
+			out = append(out, x)
+		}
+	}
 	switch {
-	case c.Constraint != "" && (len(key) == 0 || c.Constraint != rel.Name+"_pkey"):
-		return sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint, rel.Name)
-	case len(c.Columns) > 0 && !slices.Equal(key, want):
-		return sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+	case c.Constraint != "" && len(out) == 0:
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint, rel.Name)
+	case len(c.Columns) > 0 && len(out) == 0:
+		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 	case len(c.Set) > 0 && c.Constraint == "" && len(c.Columns) == 0:
-		return sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
+		return nil, sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
 			WithHint("For example, ON CONFLICT (column_name).").At(c.Position())
 	}
-	return nil
+	return out, nil
 }
 
 // conflictScope looks the keys up. Its columns are those of the proposed row,
@@ -106,7 +116,7 @@ func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{node: &plan.KeyLookup{Table: m.Target, Child: m.Child}, ctx: ctx}
+	s := &scope{node: &plan.KeyLookup{Table: m.Target, Arbiters: m.Arbiters, Checks: m.Checks, Child: m.Child}, ctx: ctx}
 	n := len(m.Target.Columns)
 	for _, c := range existing.cols {
 		c.index += n + 1

@@ -61,7 +61,7 @@ type Tables interface {
 	// Find looks up the rows that have the primary keys of these rows, and locks the
 	// table for the writes that follow. ids has the identity of each, NULL for none;
 	// found its columns, NULLs for none.
-	Find(ctx context.Context, table *catalog.Relation, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
+	Find(ctx context.Context, table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
 }
 
 // Streams appends events.
@@ -369,7 +369,7 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	case *plan.Window:
 		return &windowOp{run: r, Source: child, node: x}, nil
 	case *plan.KeyLookup:
-		return &keyLookupOp{run: r, Source: child, table: x.Table}, nil
+		return &keyLookupOp{run: r, Source: child, node: x}, nil
 	case *plan.Modify:
 		return &modifyOp{run: r, Source: child, node: x}, nil
 	}

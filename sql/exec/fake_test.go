@@ -87,7 +87,7 @@ func (t tables) Delete(_ context.Context, table *catalog.Relation, ids *types.Ve
 	return nil
 }
 
-func (t tables) Find(_ context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+func (t tables) Find(_ context.Context, table *catalog.Relation, _ []catalog.Index, rows *types.Batch) (*types.Vector, *types.Batch, error) {
 	all := t.db.batch(table)
 	ids, found := types.NewVector(types.Of(types.Int8), rows.Rows), types.NewBatch(table.RowSchema(), rows.Rows)
 	found.Rows = rows.Rows

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -53,7 +54,7 @@ func (m *modifyOp) write(ctx context.Context) error {
 	}
 	target := &types.Batch{Cols: written.Cols[:len(m.node.Target.Columns)], Rows: written.Rows}
 	if m.node.Kind != plan.Delete {
-		if err := m.run.checkNotNull(m.node.Target, target); err != nil {
+		if err := m.run.checkRow(m.node.Target, m.node.Checks, target); err != nil {
 			return err
 		}
 	}
@@ -102,6 +103,26 @@ func (m *modifyOp) apply(ctx context.Context, ids *types.Vector, rows *types.Bat
 		err = m.run.env.Tables.Delete(ctx, target, ids)
 	}
 	return int64(rows.Rows), err
+}
+
+// checkRow refuses rows that break a constraint of a table.
+func (r *run) checkRow(t *catalog.Relation, checks []plan.Check, rows *types.Batch) error {
+	if err := r.checkNotNull(t, rows); err != nil {
+		return err
+	}
+	for _, c := range checks {
+		v, err := r.eval([]expr.Expr{c.Cond}, rows)
+		if err != nil {
+			return err
+		}
+		for i := range rows.Rows {
+			if !v[0].IsNull(i) && v[0].Ints[i] == 0 {
+				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", t.Name, c.Name).
+					WithDetail("Failing row contains (%s).", r.rowText(rows, i))
+			}
+		}
+	}
+	return nil
 }
 
 // checkNotNull refuses NULLs where the target has none. Streams that set bad rows

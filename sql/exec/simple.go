@@ -250,7 +250,7 @@ type limitOp struct {
 func (r *run) newLimit(l *plan.Limit, child Source) (Source, error) {
 	count, skip, err := r.limits(l)
 	if err != nil {
-		return nil, err
+		return nil, closing(child, err)
 	}
 	return &limitOp{Source: child, run: r, skip: skip, count: count, ties: l.Ties}, nil
 }

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 
-	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -12,8 +11,8 @@ import (
 // keyLookupOp finds the rows of a table that have the keys of proposed rows.
 type keyLookupOp struct {
 	Source
-	run   *run
-	table *catalog.Relation
+	run  *run
+	node *plan.KeyLookup
 }
 
 // Next implements Source.
@@ -26,10 +25,10 @@ func (k *keyLookupOp) Next(ctx context.Context) (*types.Batch, error) {
 		return nil, err
 	}
 	// A proposed row has to be right even if it is not what gets written.
-	if err := k.run.checkNotNull(k.table, b); err != nil {
+	if err := k.run.checkRow(k.node.Table, k.node.Checks, b); err != nil {
 		return nil, err
 	}
-	ids, found, err := k.run.env.Tables.Find(ctx, k.table, b.Flat())
+	ids, found, err := k.run.env.Tables.Find(ctx, k.node.Table, k.node.Arbiters, b.Flat())
 	if err != nil {
 		return nil, err
 	}
@@ -40,17 +39,21 @@ func (k *keyLookupOp) Next(ctx context.Context) (*types.Batch, error) {
 // once makes sure that no row is written twice by a statement: ON CONFLICT DO
 // NOTHING keeps the first of several new rows with a key, DO UPDATE fails.
 func (m *modifyOp) once(ids *types.Vector, rows *types.Batch) (*types.Vector, *types.Batch, error) {
-	var key []*types.Vector
-	for _, c := range m.node.Target.Table.PrimaryKey {
-		key = append(key, rows.Cols[c])
-	}
 	fresh, existing := map[string]bool{}, map[int64]bool{}
 	var sel []int32
 	for i := range rows.Rows {
 		again := false
 		if ids.Nulls.Has(i) {
-			k := string(appendKeys(nil, key, i))
-			again, fresh[k] = fresh[k], true
+			for n, x := range m.node.Arbiters {
+				key, whole := []byte{byte(n)}, true
+				for _, c := range x.Columns {
+					whole = whole && !rows.Cols[c].IsNull(i)
+					key = types.AppendKey(key, rows.Cols[c], i)
+				}
+				if whole {
+					again, fresh[string(key)] = again || fresh[string(key)], true
+				}
+			}
 		} else {
 			again, existing[ids.Ints[i]] = existing[ids.Ints[i]], true
 		}

@@ -25,7 +25,7 @@ func bytesFunctions() []overload {
 		h := md5.Sum(a[0].Bytes) //nolint:gosec // as above
 		return text(hex.EncodeToString(h[:]))
 	}
-	return []overload{
+	return append(byteaFunctions(),
 		fn("md5(text) text", "MD5 hash", md), fn("md5(bytea) text", "MD5 hash", md),
 		fn("sha224(bytea) bytea", "SHA-224 hash", sum(func(b []byte) []byte { h := sha256.Sum224(b); return h[:] })),
 		fn("sha256(bytea) bytea", "SHA-256 hash", sum(func(b []byte) []byte { h := sha256.Sum256(b); return h[:] })),
@@ -43,18 +43,6 @@ func bytesFunctions() []overload {
 				return types.Datum{}, sqlerr.New(sqlerr.FeatureNotSupported, "encoding %q is not supported", str(a[1]))
 			}
 			return bytea(a[0].Bytes), nil
-		}),
-		fn("substring(bytea,int4,int4) bytea", "part of a byte string", func(_ *Context, a []types.Datum) (types.Datum, error) {
-			if a[2].Int < 0 {
-				return types.Datum{}, sqlerr.New(sqlerr.SubstringError, "negative substring length not allowed")
-			}
-			from, n := a[1].Int-1, int64(len(a[0].Bytes))
-			end := min(from+a[2].Int, n)
-			from = max(from, 0)
-			if from >= end {
-				return bytea(nil), nil
-			}
-			return bytea(a[0].Bytes[from:end]), nil
 		}),
 		fn("get_byte(bytea,int4) int4", "byte at an offset", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			if i := a[1].Int; i >= 0 && i < int64(len(a[0].Bytes)) {
@@ -86,7 +74,7 @@ func bytesFunctions() []overload {
 			u[6], u[8] = u[6]&0x0f|0x40, u[8]&0x3f|0x80
 			return types.Datum{Type: types.Of(types.UUID), Bytes: u}, nil
 		}).volatile(),
-	}
+	)
 }
 
 func isUTF8Name(s string) bool {

@@ -55,6 +55,8 @@ type Context struct {
 	Wait func(d time.Duration) error
 	// Sessions is for functions such as pg_notify(); nil where there are none.
 	Sessions Sessions
+	// Sequences is for nextval() and its kin; nil where there are none.
+	Sequences Sequences
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
 	// Seed keys the hashes of sketches; what looks a value up in one hashes it alike.

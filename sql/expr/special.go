@@ -96,8 +96,11 @@ func NewNullIf(a, b Expr) (Expr, error) {
 		return nil, err
 	}
 	c := eq.(*call)
-	if a.Type().OID == types.Unknown {
-		a = c.args[0] // an untyped literal has the type that it is compared as
+	switch promoted := c.args[0].Type().OID; {
+	case a.Type().OID == types.Unknown, promoted == types.Numeric, promoted == types.Float8 && a.Type().OID != types.Float4:
+		// An untyped literal has the type that it is compared as, and so has a number
+		// that has no operator of its own with the other's type.
+		a = c.args[0]
 	}
 	if a, err = ResolveUnknown(a); err != nil {
 		return nil, err

@@ -94,6 +94,7 @@ func systemFunctions() []overload {
 	)
 	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
 	out = append(append(out, sessionFunctions()...), advisoryFunctions()...)
+	out = append(out, sequenceFunctions()...)
 	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
@@ -180,7 +181,7 @@ func fixedFunctions() []overload {
 		}
 	}
 	add(yes, "pg_has_role(name,text) bool", "pg_has_role(oid,text) bool", "pg_has_role(name,name,text) bool", "pg_has_role(name,oid,text) bool")
-	add(nullText, "shobj_description(oid,name) text", "pg_get_serial_sequence(text,text) text", "pg_get_partkeydef(oid) text",
+	add(nullText, "shobj_description(oid,name) text", "pg_get_partkeydef(oid) text",
 		"pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
 		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
 		"inet_server_addr() text", "inet_client_addr() text", "pg_get_function_sqlbody(oid) text")

@@ -33,24 +33,47 @@ func (p *parser) alterTable(t *token) (ast.Statement, error) {
 	if s.Name, err = p.objectName(); err != nil {
 		return nil, err
 	}
-	first := p.cur()
-	switch {
-	case p.acceptWord("add") && !p.isWord("constraint", "primary", "unique", "check", "foreign"):
-		err = p.alterAddColumn(s)
-	case p.acceptWord("drop") && !p.isWord("constraint"):
-		err = p.alterDropColumn(s)
-	case p.acceptWord("rename") && !p.isWord("constraint"):
-		err = p.alterRename(s)
-	default:
-		return nil, unsupported(first, "this form of ALTER TABLE")
-	}
-	if err == nil && p.isPunct(",") {
-		return nil, unsupported(p.cur(), "more than one change in ALTER TABLE")
-	}
+	err = p.commaList(func() error {
+		c := ast.TableChange{Pos: p.pos()}
+		err := p.tableChange(&c)
+		s.Changes = append(s.Changes, c)
+		return err
+	})
 	return s, err
 }
 
-func (p *parser) alterAddColumn(s *ast.AlterTable) (err error) {
+// tableChange parses one change of ALTER TABLE.
+func (p *parser) tableChange(c *ast.TableChange) (err error) {
+	first := p.cur()
+	switch {
+	case p.acceptWord("add") && p.isWord("constraint", "primary", "unique", "check", "foreign", "exclude"):
+		c.Action = ast.AddConstraint
+		var own ast.Constraint
+		own, err = p.tableConstraint()
+		c.Constraint = &own
+		return err
+	case first.isWord("add"):
+		return p.alterAddColumn(c)
+	case p.acceptWords("drop", "constraint"):
+		c.Action = ast.DropConstraint
+		return p.droppedName(c)
+	case p.acceptWord("drop"):
+		c.Action = ast.DropColumn
+		p.acceptWord("column")
+		return p.droppedName(c)
+	case p.acceptWord("rename") && !p.isWord("constraint"):
+		return p.alterRename(c)
+	case p.acceptWord("alter"):
+		return p.alterColumn(c)
+	case p.acceptWords("owner", "to"):
+		c.Action = ast.SetOwner
+		c.NewName, err = p.simpleName()
+		return err
+	}
+	return unsupported(first, "this form of ALTER TABLE")
+}
+
+func (p *parser) alterAddColumn(s *ast.TableChange) (err error) {
 	s.Action = ast.AddColumn
 	p.acceptWord("column")
 	if s.IfColumn, err = p.ifNotExists(); err != nil {
@@ -61,9 +84,8 @@ func (p *parser) alterAddColumn(s *ast.AlterTable) (err error) {
 	return err
 }
 
-func (p *parser) alterDropColumn(s *ast.AlterTable) (err error) {
-	s.Action = ast.DropColumn
-	p.acceptWord("column")
+// droppedName parses [IF EXISTS] name [CASCADE].
+func (p *parser) droppedName(s *ast.TableChange) (err error) {
 	if s.IfColumn, err = p.ifExists(); err != nil {
 		return err
 	}
@@ -72,7 +94,7 @@ func (p *parser) alterDropColumn(s *ast.AlterTable) (err error) {
 	return err
 }
 
-func (p *parser) alterRename(s *ast.AlterTable) (err error) {
+func (p *parser) alterRename(s *ast.TableChange) (err error) {
 	s.Action = ast.RenameTo
 	if !p.acceptWord("to") {
 		s.Action = ast.RenameColumn
@@ -85,6 +107,34 @@ func (p *parser) alterRename(s *ast.AlterTable) (err error) {
 		}
 	}
 	s.NewName, err = p.simpleName()
+	return err
+}
+
+// alterColumn parses [COLUMN] name and what becomes of it.
+func (p *parser) alterColumn(s *ast.TableChange) (err error) {
+	first := p.cur()
+	p.acceptWord("column")
+	if s.OldName, err = p.simpleName(); err != nil {
+		return err
+	}
+	switch {
+	case p.acceptWords("set", "default"):
+		s.Action = ast.SetDefault
+		s.Expr, err = p.parseExpr(0)
+	case p.acceptWords("drop", "default"):
+		s.Action = ast.DropDefault
+	case p.acceptWords("set", "not", "null"):
+		s.Action = ast.SetNotNull
+	case p.acceptWords("drop", "not", "null"):
+		s.Action = ast.DropNotNull
+	case p.acceptWord("type"), p.acceptWords("set", "data", "type"):
+		s.Action = ast.SetType
+		if s.Type, err = p.typeName(); err == nil && p.acceptWord("using") {
+			s.Expr, err = p.parseExpr(0)
+		}
+	default:
+		return unsupported(first, "this form of ALTER TABLE")
+	}
 	return err
 }
 

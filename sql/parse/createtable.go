@@ -21,8 +21,12 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return nil, p.errorHere()
 	case p.acceptWord("table"):
 		return p.createTable(t, temporary, unlogged)
+	case p.acceptWord("sequence"):
+		return p.createSequence(t)
 	case temporary || unlogged:
 		return nil, p.errorHere()
+	case p.isWord("index") || p.isWords("unique", "index"):
+		return p.createIndex(t)
 	case p.acceptWord("stream"):
 		return p.createStream(t)
 	case p.acceptWord("sink"):
@@ -33,7 +37,7 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return p.createDatabase(t)
 	case p.isWord("role", "user", "group") && !p.peek(1).isWord("mapping"):
 		return p.createRole(t, p.next().text)
-	case p.isWord("index", "unique", "sequence", "type", "domain", "function", "procedure", "trigger",
+	case p.isWord("type", "domain", "function", "procedure", "trigger",
 		"extension", "user", "aggregate", "operator", "rule", "policy", "publication",
 		"subscription", "collation", "cast", "server", "foreign", "tablespace", "event", "language"):
 		return nil, unsupported(p.cur(), "CREATE "+upper(p.cur().text))
@@ -145,8 +149,9 @@ func (p *parser) columnDef() (ast.ColumnDef, error) {
 
 // columnConstraint parses one constraint; true where none follows.
 func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
-	if p.acceptWord("constraint") { // a column constraint's name has no use
-		if _, err := p.simpleName(); err != nil {
+	own := ast.Constraint{Pos: p.pos(), Columns: []ast.Identifier{{Pos: c.Pos, Name: c.Name}}}
+	if p.acceptWord("constraint") {
+		if own.Name, err = p.simpleName(); err != nil {
 			return false, err
 		}
 	}
@@ -155,19 +160,24 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 		c.NotNull = true
 	case p.acceptWord("null"):
 	case p.acceptWord("unique"):
-		c.Unique = true
+		own.Kind = ast.UniqueConstraint
+		c.Constraints = append(c.Constraints, own)
 	case p.isWord("primary"):
 		c.PrimaryKey = true
 		err = p.expectWords("primary", "key")
 	case p.acceptWord("default"):
 		c.Default, err = p.parseExpr(levelOperator)
 	case p.acceptWord("check"):
-		c.Check, err = p.parenthesisedExpr()
+		own.Kind, own.Columns = ast.CheckConstraint, nil
+		own.Check, err = p.parenthesisedExpr()
+		c.Constraints = append(c.Constraints, own)
+	case p.acceptWord("generated"):
+		c.Identity, err = p.identity()
 	case p.acceptWord("collate"):
 		var name ast.ObjectName
 		name, err = p.objectName()
 		c.Collation = &name
-	case p.isWord("references", "generated"):
+	case p.isWord("references"):
 		return false, unsupported(p.cur(), upper(p.cur().text))
 	default:
 		return true, nil

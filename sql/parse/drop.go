@@ -21,6 +21,11 @@ func (p *parser) objectKind() ast.ObjectKind {
 		return ast.SchemaObject
 	case p.acceptWord("database"):
 		return ast.DatabaseObject
+	case p.acceptWord("index"):
+		p.acceptWord("concurrently")
+		return ast.IndexObject
+	case p.acceptWord("sequence"):
+		return ast.SequenceObject
 	case p.acceptWord("column"):
 		return ast.ColumnObject
 	}
@@ -35,7 +40,7 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" || s.Kind == ast.ColumnObject {
-		if first.isWord("index", "sequence", "type", "domain", "function", "materialized",
+		if first.isWord("type", "domain", "function", "materialized",
 			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
 			return nil, unsupported(first, "DROP "+upper(first.text))
 		}

@@ -24,8 +24,14 @@ func (p *parser) insert(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 	}
-	if p.isWord("overriding") {
-		return nil, unsupported(p.cur(), "OVERRIDING")
+	if p.acceptWord("overriding") {
+		if !p.isWord("system", "user") {
+			return nil, p.errorHere()
+		}
+		s.Overriding = upper(p.next().text)
+		if err := p.expectWord("value"); err != nil {
+			return nil, err
+		}
 	}
 	if err := p.insertSource(s); err != nil {
 		return nil, err

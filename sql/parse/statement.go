@@ -19,14 +19,15 @@ func init() {
 		"prepare": (*parser).prepare, "execute": (*parser).execute, "deallocate": (*parser).deallocate,
 		"declare": (*parser).declare, "fetch": (*parser).fetch, "move": (*parser).fetch, "close": (*parser).closeCursor,
 		"discard": (*parser).discard, "listen": (*parser).listen, "notify": (*parser).notify, "unlisten": (*parser).unlisten,
+		"checkpoint": (*parser).checkpoint, "lock": (*parser).lockTable, "grant": (*parser).grant,
 		"subscribe": (*parser).subscribe, "vacuum": (*parser).vacuum, "analyze": (*parser).analyze, "analyse": (*parser).analyze,
 	}
 }
 
 // notSupported are PostgreSQL's statements that TallyDB does not have.
 var notSupported = map[string]bool{
-	"merge": true, "grant": true, "revoke": true, "lock": true, "call": true, "do": true, "cluster": true,
-	"reindex": true, "refresh": true, "checkpoint": true, "load": true, "import": true, "reassign": true, "security": true,
+	"merge": true, "revoke": true, "call": true, "do": true, "cluster": true,
+	"reindex": true, "refresh": true, "load": true, "import": true, "reassign": true, "security": true,
 }
 
 // statement parses one statement.

@@ -40,25 +40,25 @@ func fillClasses(c *Catalog, w *writer) {
 		if len(o.options) > 0 {
 			options = o.options
 		}
-		hasIndex := o.kind == "r" && o.table != nil && len(o.table.Table.PrimaryKey) > 0
+		hasIndex := o.kind == "r" && o.table != nil && len(o.table.Indexes()) > 0
 		rows := -1.0 // unknown
 		if o.index() {
 			rows = 0
 		}
-		w.add(o.oid, o.name, schemaOIDs[o.schema], o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
+		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
 			identity, options, rows)
 	}
 }
 
 const attributeColumns = `attrelid attname atttypid attlen attnum attndims atttypmod attbyval attalign attstorage
-	attnotnull atthasdef attcollation attstattarget`
+	attnotnull atthasdef attidentity attcollation attstattarget`
 
 func startAttributes(w *writer) {
 	w.columns(attributeColumns)
 	w.always("attcacheoff", -1, "attislocal", true)
 }
 
-func addAttribute(w *writer, relation uint32, number int, col types.Column, hasDefault bool) {
+func addAttribute(w *writer, relation uint32, number int, col types.Column, hasDefault bool, identity string) {
 	info, ok := types.Lookup(col.Type.OID)
 	if !ok {
 		info = &types.Info{}
@@ -71,7 +71,7 @@ func addAttribute(w *writer, relation uint32, number int, col types.Column, hasD
 		statistics = 0
 	}
 	w.add(relation, col.Name, col.Type.OID, int(info.Len), number, dims, int(col.Type.Modifier()), info.ByVal, info.Align,
-		info.Storage, col.NotNull, hasDefault, collationOf(col.Type.OID), statistics)
+		info.Storage, col.NotNull, hasDefault, identity, collationOf(col.Type.OID), statistics)
 }
 
 // fillSystemAttributes lists the columns of the catalogs.
@@ -83,7 +83,7 @@ func fillSystemAttributes(w *writer) {
 			if i >= t.shown {
 				n = systemNumbers[col.Name]
 			}
-			addAttribute(w, t.oid, n, col, false)
+			addAttribute(w, t.oid, n, col, false, "")
 		}
 	}
 }
@@ -96,14 +96,10 @@ func fillAttributes(c *Catalog, w *writer) {
 	startAttributes(w)
 	for _, o := range c.objects() {
 		for i, col := range o.columns {
-			hasDefault := false
-			if o.table != nil && !o.index() {
-				_, hasDefault = o.table.Table.Defaults[i]
-			}
 			if o.index() {
 				col.NotNull = false
 			}
-			addAttribute(w, o.oid, i+1, col, hasDefault)
+			addAttribute(w, o.oid, i+1, col, o.hasDefault(i), o.identity(i))
 		}
 	}
 }

@@ -8,49 +8,87 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// keyed returns the tables that have a primary key.
-func (c *Catalog) keyed() []*catalog.Relation {
-	var out []*catalog.Relation
+// key is an index of a table with the numbers that it has here.
+type key struct {
+	catalog.Index
+	table      *catalog.Relation
+	oid        uint32
+	constraint uint32 // 0: made by CREATE INDEX
+}
+
+// keysOf returns the indexes of a table.
+func keysOf(r *catalog.Relation) []key {
+	var out []key
+	for _, x := range r.Indexes() {
+		k := key{Index: x, table: r, oid: uint32(x.ID)}
+		if x.Primary {
+			k.oid = indexOf.oid(uint32(r.ID))
+		}
+		if x.Constraint {
+			k.constraint = constraintOf.oid(uint32(x.ID))
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// keys returns the indexes of all tables.
+func (c *Catalog) keys() []key {
+	var out []key
 	for _, o := range c.objects() {
 		if o.index() {
-			out = append(out, o.table)
+			out = append(out, *o.key)
 		}
 	}
 	return out
 }
 
-// keyNumbers returns the numbers of a primary key's columns, from 1.
-func keyNumbers(r *catalog.Relation) []int64 {
-	out := make([]int64, len(r.Table.PrimaryKey))
-	for i, k := range r.Table.PrimaryKey {
-		out[i] = int64(k + 1)
+// numbers returns the numbers of an index's columns, from 1.
+func (k *key) numbers() []int64 {
+	out := make([]int64, len(k.Columns))
+	for i, c := range k.Columns {
+		out[i] = int64(c + 1)
 	}
 	return out
 }
 
 func fillIndexes(c *Catalog, w *writer) {
-	w.columns("indexrelid indrelid indnatts indnkeyatts indkey indcollation indclass indoption")
-	w.always("indisunique", true, "indisprimary", true, "indimmediate", true, "indisvalid", true, "indisready", true,
-		"indislive", true)
-	for _, r := range c.keyed() {
-		n := len(r.Table.PrimaryKey)
+	w.columns("indexrelid indrelid indisunique indisprimary indnatts indnkeyatts indkey indcollation indclass indoption")
+	w.always("indimmediate", true, "indisvalid", true, "indisready", true, "indislive", true)
+	for _, k := range c.keys() {
+		n := len(k.Columns)
 		collations, classes := make([]int64, n), make([]int64, n)
-		for i, k := range r.Table.PrimaryKey {
-			t := r.Columns[k].Type.OID
+		for i, column := range k.Columns {
+			t := k.table.Columns[column].Type.OID
 			collations[i], classes[i] = int64(collationOf(t)), int64(operatorClass(t))
 		}
-		w.add(indexOf.oid(uint32(r.ID)), uint32(r.ID), n, n, keyNumbers(r), collations, classes, make([]int64, n))
+		w.add(k.oid, uint32(k.table.ID), k.Unique, k.Primary, n, n, k.numbers(), collations, classes, make([]int64, n))
+	}
+}
+
+// checks calls row for every CHECK constraint.
+func (c *Catalog) checks(row func(r *catalog.Relation, check *catalog.Check)) {
+	for _, o := range c.relations() {
+		if o.table == nil {
+			continue
+		}
+		for i := range o.table.Table.Checks {
+			row(o.table, &o.table.Table.Checks[i])
+		}
 	}
 }
 
 func fillConstraints(c *Catalog, w *writer) {
-	w.columns("oid conname connamespace conrelid conindid conkey")
-	w.always("contype", "p", "convalidated", true, "conislocal", true, "connoinherit", true,
-		"confupdtype", " ", "confdeltype", " ", "confmatchtype", " ")
-	for _, r := range c.keyed() {
-		n := uint32(r.ID)
-		w.add(constraintOf.oid(n), r.Name+"_pkey", schemaOIDs[r.Schema], n, indexOf.oid(n), keyNumbers(r))
+	w.columns("oid conname connamespace contype conrelid conindid conkey connoinherit")
+	w.always("convalidated", true, "conislocal", true, "confupdtype", " ", "confdeltype", " ", "confmatchtype", " ")
+	for _, k := range c.keys() {
+		if k.constraint != 0 {
+			w.add(k.constraint, k.Name, c.schemaOID(k.table.Schema), map[bool]string{true: "p", false: "u"}[k.Primary], uint32(k.table.ID), k.oid, k.numbers(), true)
+		}
 	}
+	c.checks(func(r *catalog.Relation, check *catalog.Check) {
+		w.add(uint32(check.ID), check.Name, c.schemaOID(r.Schema), "c", uint32(r.ID), uint32(0), nil, false)
+	})
 }
 
 func fillDefaults(c *Catalog, w *writer) {
@@ -60,8 +98,8 @@ func fillDefaults(c *Catalog, w *writer) {
 			continue
 		}
 		for i := range o.columns {
-			if sql, ok := o.table.Table.Defaults[i]; ok {
-				w.add(defaultOID(o.table.ID, i+1), o.oid, i+1, defaultText(sql, o.columns[i].Type))
+			if o.hasDefault(i) {
+				w.add(defaultOID(o.table.ID, i+1), o.oid, i+1, defaultText(o.table.Table.Defaults[i], o.columns[i].Type))
 			}
 		}
 	}
@@ -124,16 +162,12 @@ func fillDependencies(c *Catalog, w *writer) {
 	for _, o := range c.objects() {
 		switch {
 		case o.index():
-			n := uint32(o.table.ID)
-			w.add(pgClassOID, o.oid, 0, pgConstraintOID, constraintOf.oid(n), 0, "i")
-			for _, k := range keyNumbers(o.table) {
-				w.add(pgConstraintOID, constraintOf.oid(n), 0, pgClassOID, n, int(k), "a")
-			}
+			addKeyDependencies(w, o)
 			continue
 		case o.rowType != 0:
 			w.add(pgTypeOID, o.rowType, 0, pgClassOID, o.oid, 0, "i")
 		}
-		w.add(pgClassOID, o.oid, 0, pgNamespaceOID, schemaOIDs[o.schema], 0, "n")
+		w.add(pgClassOID, o.oid, 0, pgNamespaceOID, c.schemaOID(o.schema), 0, "n")
 		if o.relation == nil {
 			continue
 		}
@@ -145,7 +179,7 @@ func fillDependencies(c *Catalog, w *writer) {
 		}
 		if o.table != nil {
 			for i := range o.columns {
-				if _, ok := o.table.Table.Defaults[i]; ok {
+				if o.hasDefault(i) {
 					w.add(pgAttrdefOID, defaultOID(o.table.ID, i+1), 0, pgClassOID, o.oid, i+1, "a")
 				}
 			}
@@ -153,23 +187,44 @@ func fillDependencies(c *Catalog, w *writer) {
 	}
 }
 
-// indexDefinition is pg_get_indexdef's text.
-func indexDefinition(r *catalog.Relation, column int) (string, bool) {
-	key := r.Table.PrimaryKey
-	if column > 0 {
-		if column > len(key) {
-			return "", true
+// addKeyDependencies says that an index depends on its constraint or, without one, on
+// the table's columns.
+func addKeyDependencies(w *writer, o *object) {
+	n := uint32(o.table.ID)
+	if o.key.constraint == 0 {
+		for _, k := range o.key.numbers() {
+			w.add(pgClassOID, o.oid, 0, pgClassOID, n, int(k), "a")
 		}
-		return ast.QuoteIdentifier(r.Columns[key[column-1]].Name), true
+		return
 	}
-	return "CREATE UNIQUE INDEX " + ast.QuoteIdentifier(r.Name+"_pkey") + " ON " + ast.QuoteIdentifier(r.Schema) + "." +
-		ast.QuoteIdentifier(r.Name) + " USING btree (" + keyText(r) + ")", true
+	w.add(pgClassOID, o.oid, 0, pgConstraintOID, o.key.constraint, 0, "i")
+	for _, k := range o.key.numbers() {
+		w.add(pgConstraintOID, o.key.constraint, 0, pgClassOID, n, int(k), "a")
+	}
 }
 
-func keyText(r *catalog.Relation) string {
-	names := make([]string, len(r.Table.PrimaryKey))
-	for i, k := range r.Table.PrimaryKey {
-		names[i] = ast.QuoteIdentifier(r.Columns[k].Name)
+// definition is pg_get_indexdef's text.
+func (k *key) definition(column int) string {
+	if column > 0 {
+		if column > len(k.Columns) {
+			return ""
+		}
+		return ast.QuoteIdentifier(k.table.Columns[k.Columns[column-1]].Name)
+	}
+	unique := map[bool]string{true: "UNIQUE "}[k.Unique]
+	return "CREATE " + unique + "INDEX " + ast.QuoteIdentifier(k.Name) + " ON " + ast.QuoteIdentifier(k.table.Schema) + "." +
+		ast.QuoteIdentifier(k.table.Name) + " USING btree (" + k.text() + ")"
+}
+
+// constraintText is pg_get_constraintdef's text.
+func (k *key) constraintText() string {
+	return map[bool]string{true: "PRIMARY KEY (", false: "UNIQUE ("}[k.Primary] + k.text() + ")"
+}
+
+func (k *key) text() string {
+	names := make([]string, len(k.Columns))
+	for i, c := range k.Columns {
+		names[i] = ast.QuoteIdentifier(k.table.Columns[c].Name)
 	}
 	return strings.Join(names, ", ")
 }

@@ -17,11 +17,14 @@ const (
 	defaultTablespaceOID               = 1663
 )
 
-func fillNamespaces(w *writer) {
+func fillNamespaces(c *Catalog, w *writer) {
 	w.columns("oid nspname")
 	w.always("nspowner", ownerOID)
 	for _, s := range schemaNames {
 		w.add(schemaOIDs[s], s)
+	}
+	for _, s := range c.userSchemas() {
+		w.add(uint32(s.ID), s.Name)
 	}
 }
 

@@ -23,7 +23,6 @@ var fixedFillers = map[string]fixedFiller{
 	"pg_catalog.pg_cast":             fillCasts,
 	"pg_catalog.pg_collation":        fillCollations,
 	"pg_catalog.pg_language":         fillLanguages,
-	"pg_catalog.pg_namespace":        fillNamespaces,
 	"pg_catalog.pg_opclass":          fillOperatorClasses,
 	"pg_catalog.pg_operator":         fillOperators,
 	"pg_catalog.pg_proc":             fillFunctions,
@@ -68,6 +67,9 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_tables":               sure(fillTableView),
 	"pg_catalog.pg_type":                 sure(fillRowTypes),
 	"pg_catalog.pg_user":                 sure(fillUsers),
+	"pg_catalog.pg_namespace":            sure(fillNamespaces),
+	"pg_catalog.pg_sequence":             sure(fillSequences),
+	"pg_catalog.pg_sequences":            sure(fillSequenceView),
 	"pg_catalog.pg_views":                sure(fillViewView),
 
 	"information_schema.character_sets":                  sure(fillCharacterSets),

@@ -18,6 +18,9 @@ func fillSchemata(c *Catalog, w *writer) {
 	for _, s := range schemaNames {
 		w.add(s)
 	}
+	for _, s := range c.userSchemas() {
+		w.add(s.Name)
+	}
 }
 
 func fillCharacterSets(c *Catalog, w *writer) {
@@ -79,28 +82,29 @@ func fillInfoViews(c *Catalog, w *writer) {
 }
 
 func fillColumns(c *Catalog, w *writer) {
-	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier " + dataTypeColumns)
+	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier is_identity identity_generation " + dataTypeColumns)
 	w.always("table_catalog", c.database(), "udt_catalog", c.database(), "udt_schema", "pg_catalog", "is_self_referencing", "NO",
-		"is_identity", "NO", "identity_cycle", "NO", "is_generated", "NEVER")
-	row := func(schema, table string, i int, col types.Column, byDefault any, updatable bool) {
+		"identity_cycle", "NO", "is_generated", "NEVER")
+	row := func(schema, table string, i int, col types.Column, byDefault any, updatable bool, identity any) {
 		w.add(append([]any{
-			schema, table, col.Name, i + 1, byDefault, yesNo(!col.NotNull), yesNo(updatable), strconv.Itoa(i + 1),
+			schema, table, col.Name, i + 1, byDefault, yesNo(!col.NotNull), yesNo(updatable), strconv.Itoa(i + 1), yesNo(identity != nil), identity,
 		}, dataType(col.Type)...)...)
 	}
 	for _, t := range definitions().list {
 		for i, col := range t.columns[:t.shown] {
-			row(t.schema, t.name, i, col, nil, false)
+			row(t.schema, t.name, i, col, nil, false, nil)
 		}
 	}
 	for _, o := range c.relations() {
 		for i, col := range o.columns {
-			var byDefault any
-			if o.table != nil {
-				if sql, ok := o.table.Table.Defaults[i]; ok {
-					byDefault = defaultText(sql, col.Type)
-				}
+			var byDefault, identity any
+			if o.hasDefault(i) {
+				byDefault = defaultText(o.table.Table.Defaults[i], col.Type)
 			}
-			row(o.schema, o.name, i, col, byDefault, o.insertable() && col.Role == types.RoleData)
+			if kind := o.identity(i); kind != "" {
+				identity = map[string]string{"a": "ALWAYS", "d": "BY DEFAULT"}[kind]
+			}
+			row(o.schema, o.name, i, col, byDefault, o.insertable() && col.Role == types.RoleData, identity)
 		}
 	}
 }

@@ -7,11 +7,14 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// eachKeyColumn calls row for each column of each primary key; position is from 1.
-func (c *Catalog) eachKeyColumn(row func(r *catalog.Relation, column string, position int)) {
-	for _, r := range c.keyed() {
-		for i, k := range r.Table.PrimaryKey {
-			row(r, r.Columns[k].Name, i+1)
+// eachKeyColumn calls row for each column of each key constraint; position is from 1.
+func (c *Catalog) eachKeyColumn(row func(k *key, column string, position int)) {
+	for _, k := range c.keys() {
+		if !k.Constraint {
+			continue
+		}
+		for i, n := range k.Columns {
+			row(&k, k.table.Columns[n].Name, i+1)
 		}
 	}
 }
@@ -20,44 +23,51 @@ func fillTableConstraints(c *Catalog, w *writer) {
 	w.columns("constraint_schema constraint_name table_schema table_name constraint_type")
 	w.always("constraint_catalog", c.database(), "table_catalog", c.database(), "is_deferrable", "NO", "initially_deferred", "NO",
 		"enforced", "YES")
-	for _, r := range c.keyed() {
-		w.add(r.Schema, r.Name+"_pkey", r.Schema, r.Name, "PRIMARY KEY")
+	for _, k := range c.keys() {
+		if k.Constraint {
+			w.add(k.table.Schema, k.Name, k.table.Schema, k.table.Name, map[bool]string{true: "PRIMARY KEY", false: "UNIQUE"}[k.Primary])
+		}
 	}
+	c.checks(func(r *catalog.Relation, check *catalog.Check) {
+		w.add(r.Schema, check.Name, r.Schema, r.Name, "CHECK")
+	})
 	for _, o := range c.relations() {
 		for i, col := range o.columns {
 			if col.NotNull && o.kind == "r" {
-				w.add(o.schema, notNullName(o, i), o.schema, o.name, "CHECK")
+				w.add(o.schema, c.notNullName(o, i), o.schema, o.name, "CHECK")
 			}
 		}
 	}
 }
 
 // notNullName is the name that PostgreSQL 15 gives a NOT NULL in the standard's views.
-func notNullName(o *object, column int) string {
-	return strconv.Itoa(int(schemaOIDs[o.schema])) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
+func (c *Catalog) notNullName(o *object, column int) string {
+	return strconv.Itoa(int(c.schemaOID(o.schema))) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
 }
 
 func fillKeyColumns(c *Catalog, w *writer) {
 	w.columns("constraint_schema constraint_name table_schema table_name column_name ordinal_position")
 	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
-	c.eachKeyColumn(func(r *catalog.Relation, column string, position int) {
-		w.add(r.Schema, r.Name+"_pkey", r.Schema, r.Name, column, position)
+	c.eachKeyColumn(func(k *key, column string, position int) {
+		w.add(k.table.Schema, k.Name, k.table.Schema, k.table.Name, column, position)
 	})
 }
 
 func fillConstraintColumns(c *Catalog, w *writer) {
 	w.columns("table_schema table_name column_name constraint_schema constraint_name")
 	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
-	c.eachKeyColumn(func(r *catalog.Relation, column string, _ int) {
-		w.add(r.Schema, r.Name, column, r.Schema, r.Name+"_pkey")
+	c.eachKeyColumn(func(k *key, column string, _ int) {
+		w.add(k.table.Schema, k.table.Name, column, k.table.Schema, k.Name)
 	})
 }
 
 func fillConstraintTables(c *Catalog, w *writer) {
 	w.columns("table_schema table_name constraint_schema constraint_name")
 	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
-	for _, r := range c.keyed() {
-		w.add(r.Schema, r.Name, r.Schema, r.Name+"_pkey")
+	for _, k := range c.keys() {
+		if k.Constraint {
+			w.add(k.table.Schema, k.table.Name, k.table.Schema, k.Name)
+		}
 	}
 }
 

@@ -142,19 +142,21 @@ func (c *Catalog) Define(what expr.Definition, oid uint32, sub int) (string, boo
 	return "", false
 }
 
-func (c *Catalog) defineKey(what expr.Definition, oid uint32, sub int) (string, bool) {
-	d, n := split(oid)
-	if d != indexOf && d != constraintOf || c.cfg.Snapshot == nil {
-		return "", false
+func (c *Catalog) defineKey(what expr.Definition, oid uint32, sub int) (text string, ok bool) {
+	for _, k := range c.keys() {
+		switch {
+		case what == expr.IndexDefinition && k.oid == oid:
+			return k.definition(sub), true
+		case what == expr.ConstraintDefinition && k.constraint == oid && oid != 0:
+			return k.constraintText(), true
+		}
 	}
-	r := c.cfg.Snapshot.ByID(id.Relation(n))
-	switch {
-	case r == nil || r.Table == nil:
-		return "", false
-	case what == expr.ConstraintDefinition:
-		return "PRIMARY KEY (" + keyText(r) + ")", true
-	}
-	return indexDefinition(r, sub)
+	c.checks(func(_ *catalog.Relation, check *catalog.Check) {
+		if what == expr.ConstraintDefinition && uint32(check.ID) == oid {
+			text, ok = "CHECK ("+check.SQL+")", true
+		}
+	})
+	return text, ok
 }
 
 func (c *Catalog) description(oid uint32, sub int) (string, bool) {
@@ -185,6 +187,11 @@ func (c *Catalog) ObjectName(t types.OID, oid uint32) (string, bool) {
 				return name, true
 			}
 		}
+		for _, s := range c.userSchemas() {
+			if uint32(s.ID) == oid {
+				return ast.QuoteIdentifier(s.Name), true
+			}
+		}
 	}
 	return "", false
 }
@@ -205,8 +212,8 @@ func (c *Catalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 			}
 		}
 	case types.Regnamespace:
-		n, ok := schemaOIDs[rest]
-		return n, ok
+		n := c.schemaOID(rest)
+		return n, n != 0
 	}
 	return 0, false
 }

@@ -20,6 +20,7 @@ type object struct {
 	about    string
 	options  []string
 	table    *catalog.Relation // of tables and their indexes
+	key      *key              // of indexes
 	relation *catalog.Relation // the relation itself; nil for side relations and indexes
 }
 
@@ -48,11 +49,36 @@ func (c *Catalog) object(oid uint32) *object {
 	return c.objectByOID[oid]
 }
 
-// relations returns the objects that are not indexes.
+// hasDefault reports whether a column of a table has a default that is shown as one:
+// that of an identity column is not.
+func (o *object) hasDefault(column int) bool {
+	if o.table == nil || o.index() || o.identity(column) != "" {
+		return false
+	}
+	_, ok := o.table.Table.Defaults[column]
+	return ok
+}
+
+// identity returns attidentity of a column.
+func (o *object) identity(column int) string {
+	if o.table == nil || o.index() {
+		return ""
+	}
+	always, ok := o.table.Table.Identity[column]
+	switch {
+	case !ok:
+		return ""
+	case always:
+		return "a"
+	}
+	return "d"
+}
+
+// relations returns the objects that have rows.
 func (c *Catalog) relations() []*object {
 	var out []*object
 	for _, o := range c.objects() {
-		if !o.index() {
+		if !o.index() && o.kind != "S" {
 			out = append(out, o)
 		}
 	}
@@ -75,9 +101,12 @@ func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
 	switch r.Kind {
 	case catalog.KindTable:
 		o.table = r
-		if len(r.Table.PrimaryKey) > 0 {
-			out = append(out, indexObject(r))
+		for _, k := range keysOf(r) {
+			out = append(out, indexObject(&k))
 		}
+	case catalog.KindSequence:
+		o.kind, o.rowType = "S", 0
+		o.columns = sequenceColumns
 	case catalog.KindStream:
 		o.columns = withEnvelope(r.Columns)
 		side(plan.SideRejected, r, rejectedOf, "Events that stream "+r.Name+" refused, with the reason.")
@@ -94,10 +123,17 @@ func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
 	return out
 }
 
-func indexObject(r *catalog.Relation) *object {
-	o := &object{oid: indexOf.oid(uint32(r.ID)), schema: r.Schema, name: r.Name + "_pkey", kind: "i", table: r}
-	for _, i := range r.Table.PrimaryKey {
-		o.columns = append(o.columns, r.Columns[i])
+// sequenceColumns are those that a sequence has in pg_attribute.
+var sequenceColumns = []types.Column{
+	{Name: "last_value", Type: types.Of(types.Int8), NotNull: true},
+	{Name: "log_cnt", Type: types.Of(types.Int8), NotNull: true},
+	{Name: "is_called", Type: types.Of(types.Bool), NotNull: true},
+}
+
+func indexObject(k *key) *object {
+	o := &object{oid: k.oid, schema: k.table.Schema, name: k.Name, kind: "i", table: k.table, key: k}
+	for _, i := range k.Columns {
+		o.columns = append(o.columns, k.table.Columns[i])
 	}
 	return o
 }

@@ -32,9 +32,6 @@ func defaultOID(relation id.Relation, column int) uint32 {
 	return defaultOf.oid(uint32(relation)&(1<<defaultColumnBits-1) | uint32(column&0x3ff)<<defaultColumnBits)
 }
 
-// split returns the kind and the relation's number of a derived object.
-func split(oid uint32) (derived, uint32) { return derived(oid >> 28), oid & (1<<28 - 1) }
-
 // Numbers of objects that are not in any file.
 const (
 	ownerOID      = 10 // the role that owns everything

@@ -96,7 +96,7 @@ func fillRowTypes(c *Catalog, w *writer) {
 	startTypes(w)
 	for _, o := range c.objects() {
 		if o.rowType != 0 {
-			addRowType(w, o.rowType, o.name, schemaOIDs[o.schema], o.oid)
+			addRowType(w, o.rowType, o.name, c.schemaOID(o.schema), o.oid)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -21,6 +22,24 @@ const (
 
 var schemaOIDs = map[string]uint32{
 	"pg_catalog": pgCatalogOID, "public": publicOID, "information_schema": informationSchemaOID, "tally_catalog": tallyCatalogOID,
+}
+
+// userSchemas returns the schemas that users made.
+func (c *Catalog) userSchemas() []catalog.Schema {
+	if c.cfg.Snapshot == nil {
+		return nil
+	}
+	return c.cfg.Snapshot.Schemas
+}
+
+// schemaOID returns the number of a schema; 0 if there is none.
+func (c *Catalog) schemaOID(name string) uint32 {
+	for _, s := range c.userSchemas() {
+		if s.Name == name {
+			return uint32(s.ID)
+		}
+	}
+	return schemaOIDs[name]
 }
 
 // The files have one relation a line: name, number, number of the row type,

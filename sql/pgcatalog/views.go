@@ -45,9 +45,8 @@ func (o *object) body() any {
 // fillIndexView writes pg_indexes.
 func fillIndexView(c *Catalog, w *writer) {
 	w.columns("schemaname tablename indexname indexdef")
-	for _, r := range c.keyed() {
-		text, _ := indexDefinition(r, 0)
-		w.add(r.Schema, r.Name, r.Name+"_pkey", text)
+	for _, k := range c.keys() {
+		w.add(k.table.Schema, k.table.Name, k.Name, k.definition(0))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// ConflictAction says what INSERT does with a row whose primary key is taken.
+// ConflictAction says what INSERT does with a row whose key is taken.
 type ConflictAction uint8
 
 // Conflict actions.
@@ -20,12 +20,14 @@ const (
 func (a ConflictAction) String() string { return [...]string{"ERROR", "NOTHING", "UPDATE"}[a] }
 
 // KeyLookup appends to rows that are proposed to a table, of all its columns, the
-// row of the table that has their primary key: its identity and all its columns,
+// row of the table that has their key in an arbiter: its identity and all its columns,
 // NULLs where there is none. It locks the table for the write that follows.
 type KeyLookup struct {
 	mute
-	Table *catalog.Relation
-	Child Node
+	Table    *catalog.Relation
+	Arbiters []catalog.Index
+	Checks   []Check // that the proposed rows have to keep too
+	Child    Node
 }
 
 // Schema implements Node.
@@ -43,7 +45,11 @@ func (k *KeyLookup) Schema() *types.Schema {
 func (k *KeyLookup) Children() []Node { return []Node{k.Child} }
 
 // WithChildren implements Node.
-func (k *KeyLookup) WithChildren(c []Node) Node { return &KeyLookup{Table: k.Table, Child: c[0]} }
+func (k *KeyLookup) WithChildren(c []Node) Node {
+	n := *k
+	n.Child = c[0]
+	return &n
+}
 
 // WithExprs implements Node.
 func (k *KeyLookup) WithExprs([]expr.Expr) Node { return k }

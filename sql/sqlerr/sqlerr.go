@@ -17,6 +17,9 @@ type Code string
 // SQLSTATEs of PostgreSQL 15 that TallyDB raises.
 const (
 	SuccessfulCompletion         Code = "00000"
+	SequenceLimitExceeded        Code = "2200H"
+	SerializationFailure         Code = "40001"
+	GeneratedAlways              Code = "428C9"
 	Warning                      Code = "01000"
 	ProtocolViolation            Code = "08P01"
 	FeatureNotSupported          Code = "0A000"

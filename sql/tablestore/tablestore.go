@@ -2,8 +2,8 @@
 // their part of statements: scans, inserts, updates and deletes, inside a
 // transaction that sees its own writes.
 //
-// Rows are stored one to a key (docs/format/table.md); a primary key has an
-// index of its own. It starts no goroutine. Writers of one table are serialised.
+// Rows are stored one to a key (docs/format/table.md); a primary key and every
+// unique index have keys of their own. It starts no goroutine. Writers of one table are serialised.
 // A scan to the end leaves an image of the table's columns in memory, for the next
 // scan until the table changes; all images together take at most ImageBytes.
 package tablestore
@@ -19,6 +19,7 @@ import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/exec"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
@@ -35,15 +36,18 @@ type Store struct {
 	tenant id.Tenant
 	write  chan struct{} // full while a transaction writes
 	images *images
+
+	sequences sequences
 }
 
 // New returns the tables of a tenant.
 func New(store *kv.Store, tenant id.Tenant) *Store {
-	return &Store{TransactionBytes: 256 << 20, kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages()}
+	return &Store{TransactionBytes: 256 << 20, kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages(), sequences: sequences{known: map[id.Relation]*sequenceState{}}}
 }
 
 // Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
-// or 'k' and the encoded primary key.
+// or 'k' and the encoded primary key, or 'q', the number of a unique index and the
+// encoded values.
 func (s *Store) prefix(table id.Relation, kind byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{'t'}, uint32(s.tenant))
 	b = binary.BigEndian.AppendUint32(b, uint32(table))
@@ -54,16 +58,17 @@ func (s *Store) rowKey(table id.Relation, row int64) []byte {
 	return binary.BigEndian.AppendUint64(s.prefix(table, 'r'), uint64(row))
 }
 
-// Drop deletes all rows of a table.
+// Drop deletes all rows of a table, or the state of a sequence.
 func (s *Store) Drop(table id.Relation) error {
 	b := s.kv.NewBatch()
 	from := s.prefix(table, 'k')
-	// The kinds 'k', 'n' and 'r' are one range.
+	// The kinds 'k', 'n', 'q' and 'r' are one range.
 	if err := b.DeleteRange(from, kv.PrefixEnd(s.prefix(table, 'r'))); err != nil {
 		b.Discard()
 		return err
 	}
 	defer s.images.changed(table)
+	s.forget(table)
 	return b.Commit(true)
 }
 
@@ -117,6 +122,12 @@ func (t *Tx) Writing() bool { return t.writing }
 
 // Commit makes the transaction's writes durable.
 func (t *Tx) Commit() error {
+	return t.CommitWith(func(b *kv.Batch) error { return b.Commit(true) })
+}
+
+// CommitWith has commit make the transaction's writes durable, together with what it
+// adds to their batch. A transaction that does not write has none.
+func (t *Tx) CommitWith(commit func(*kv.Batch) error) error {
 	if !t.writing {
 		return nil
 	}
@@ -126,7 +137,7 @@ func (t *Tx) Commit() error {
 			t.store.images.changed(table)
 		}
 	}()
-	return t.batch.Commit(true)
+	return commit(t.batch)
 }
 
 // Rollback drops the transaction's writes.
@@ -270,16 +281,20 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 	return t.set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
-// put writes one row under an identity, and its primary key.
+// put writes one row under an identity, and its keys.
 func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) error {
-	if key := t.primaryKey(table, rows, i); key != nil {
+	for _, x := range table.Indexes() {
+		key := t.indexKey(table, &x, rows, i)
+		if key == nil {
+			continue
+		}
 		_, taken, err := t.batch.Get(key)
 		if err != nil {
 			return err
 		}
 		if taken {
-			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", table.Name+"_pkey").
-				WithDetail("%s already exists.", keyText(table, rows, i))
+			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", x.Name).
+				WithDetail("%s already exists.", keyText(table, &x, rows, i))
 		}
 		if err := t.set(key, binary.BigEndian.AppendUint64(nil, uint64(row))); err != nil {
 			return err
@@ -288,21 +303,28 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 	return t.set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
 }
 
-// primaryKey returns the index key of a row, nil without a primary key.
-func (t *Tx) primaryKey(table *catalog.Relation, rows *types.Batch, i int) []byte {
-	if len(table.Table.PrimaryKey) == 0 {
+// indexKey returns the key of a row in a unique index; nil where it has none: a row
+// with a NULL is like no other.
+func (t *Tx) indexKey(table *catalog.Relation, x *catalog.Index, rows *types.Batch, i int) []byte {
+	if !x.Unique {
 		return nil
 	}
 	key := t.store.prefix(table.ID, 'k')
-	for _, c := range table.Table.PrimaryKey {
+	if !x.Primary {
+		key = binary.BigEndian.AppendUint32(t.store.prefix(table.ID, 'q'), uint32(x.ID))
+	}
+	for _, c := range x.Columns {
+		if rows.Cols[c].IsNull(i) {
+			return nil
+		}
 		key = types.AppendKey(key, rows.Cols[c], i)
 	}
 	return key
 }
 
-func keyText(table *catalog.Relation, rows *types.Batch, i int) string {
+func keyText(table *catalog.Relation, x *catalog.Index, rows *types.Batch, i int) string {
 	names, values := "", ""
-	for n, c := range table.Table.PrimaryKey {
+	for n, c := range x.Columns {
 		if n > 0 {
 			names, values = names+", ", values+", "
 		}
@@ -312,7 +334,7 @@ func keyText(table *catalog.Relation, rows *types.Batch, i int) string {
 	return fmt.Sprintf("Key (%s)=(%s)", names, values)
 }
 
-// remove deletes a row and its primary key.
+// remove deletes a row and its keys.
 func (t *Tx) remove(table *catalog.Relation, row int64) error {
 	key := t.store.rowKey(table.ID, row)
 	value, ok, err := t.batch.Get(key)
@@ -323,9 +345,11 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 	if err := recordbatch.Decode(value, old); err != nil {
 		return fmt.Errorf("table %s: %w", table.Name, err)
 	}
-	if pk := t.primaryKey(table, old, 0); pk != nil {
-		if err := t.delete(pk); err != nil {
-			return err
+	for _, x := range table.Indexes() {
+		if k := t.indexKey(table, &x, old, 0); k != nil {
+			if err := t.delete(k); err != nil {
+				return err
+			}
 		}
 	}
 	return t.delete(key)
@@ -359,7 +383,7 @@ func (t *Tx) Delete(ctx context.Context, table *catalog.Relation, ids *types.Vec
 }
 
 // Find implements exec.Tables.
-func (t *Tx) Find(ctx context.Context, table *catalog.Relation, rows *types.Batch) (*types.Vector, *types.Batch, error) {
+func (t *Tx) Find(ctx context.Context, table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch) (*types.Vector, *types.Batch, error) {
 	if err := t.Lock(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -367,7 +391,7 @@ func (t *Tx) Find(ctx context.Context, table *catalog.Relation, rows *types.Batc
 	found := types.NewBatch(table.RowSchema(), rows.Rows)
 	row := types.NewBatch(table.RowSchema(), 1)
 	for i := range rows.Rows {
-		id, ok, err := t.rowOf(table, rows, i)
+		id, ok, err := t.rowOf(table, arbiters, rows, i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -397,18 +421,134 @@ func (t *Tx) Find(ctx context.Context, table *catalog.Relation, rows *types.Batc
 	return ids, found, nil
 }
 
-// rowOf returns the identity of the row that has the primary key of row i.
-func (t *Tx) rowOf(table *catalog.Relation, rows *types.Batch, i int) (id int64, ok bool, err error) {
-	key := t.primaryKey(table, rows, i)
-	if key == nil {
-		return 0, false, nil
+// rowOf returns the identity of a row that has the key of row i in one of the
+// arbiters.
+func (t *Tx) rowOf(table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch, i int) (id int64, ok bool, err error) {
+	for _, x := range arbiters {
+		key := t.indexKey(table, &x, rows, i)
+		if key == nil {
+			continue
+		}
+		b, ok, err := t.batch.Get(key)
+		if err != nil {
+			return 0, false, err
+		}
+		if !ok {
+			continue
+		}
+		if len(b) != 8 {
+			return 0, false, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
+		}
+		return int64(binary.BigEndian.Uint64(b)), true, nil
 	}
-	b, ok, err := t.batch.Get(key)
-	if err != nil || !ok {
-		return 0, false, err
+	return 0, false, nil
+}
+
+// BuildIndex gives every row of a table a key in a new unique index; 23505 where two
+// rows have the same.
+func (t *Tx) BuildIndex(ctx context.Context, table *catalog.Relation, x catalog.Index) error {
+	return t.eachRow(ctx, table, func(id int64, row *types.Batch) error {
+		key := t.indexKey(table, &x, row, 0)
+		if key == nil {
+			return nil
+		}
+		_, taken, err := t.batch.Get(key)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return sqlerr.New(sqlerr.UniqueViolation, "could not create unique index %q", x.Name).
+				WithDetail("%s is duplicated.", keyText(table, &x, row, 0))
+		}
+		return t.set(key, binary.BigEndian.AppendUint64(nil, uint64(id)))
+	})
+}
+
+// DropIndex removes the keys of a unique index.
+func (t *Tx) DropIndex(ctx context.Context, table *catalog.Relation, x catalog.Index) error {
+	return t.eachRow(ctx, table, func(_ int64, row *types.Batch) error {
+		if key := t.indexKey(table, &x, row, 0); key != nil {
+			return t.delete(key)
+		}
+		return nil
+	})
+}
+
+// Rewrite puts other rows in the place of a table's, under the same identities: what
+// convert makes of a batch of them. next describes the table from then on.
+func (t *Tx) Rewrite(ctx context.Context, table, next *catalog.Relation, convert func(*types.Batch) (*types.Batch, error)) error {
+	var ids []int64
+	var all []*types.Batch
+	err := t.eachBatch(ctx, table, func(n []int64, b *types.Batch) error {
+		made, err := convert(b)
+		if err != nil {
+			return err
+		}
+		ids, all = append(ids, n...), append(all, made.Flat())
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	if len(b) != 8 {
-		return 0, false, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
+	t.changed[table.ID] = true
+	for _, row := range ids {
+		if err := t.remove(table, row); err != nil {
+			return err
+		}
 	}
-	return int64(binary.BigEndian.Uint64(b)), true, nil
+	for _, b := range all {
+		for i := range b.Rows {
+			if err := t.put(next, ids[0], b, i); err != nil {
+				return err
+			}
+			ids = ids[1:]
+		}
+	}
+	return nil
+}
+
+// EachBatch calls fn with the rows of a table, in batches, while nobody else writes.
+func (t *Tx) EachBatch(ctx context.Context, table *catalog.Relation, fn func(*types.Batch) error) error {
+	return t.eachBatch(ctx, table, func(_ []int64, b *types.Batch) error { return fn(b) })
+}
+
+// eachRow calls fn with every row of a table and its identity. fn may write.
+func (t *Tx) eachRow(ctx context.Context, table *catalog.Relation, fn func(id int64, row *types.Batch) error) error {
+	return t.eachBatch(ctx, table, func(ids []int64, b *types.Batch) error {
+		for i := range b.Rows {
+			if err := fn(ids[i], b.Gather([]int32{int32(i)})); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *Tx) eachBatch(ctx context.Context, table *catalog.Relation, fn func(ids []int64, rows *types.Batch) error) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
+	src, err := t.Scan(ctx, table, append(identity(len(table.Columns)), plan.RowID))
+	if err != nil {
+		return err
+	}
+	for {
+		b, err := src.Next(ctx)
+		if err != nil || b == nil {
+			return errors.Join(err, src.Close())
+		}
+		b = b.Flat()
+		n := len(b.Cols) - 1
+		if err := fn(b.Cols[n].Ints[:b.Rows], &types.Batch{Cols: b.Cols[:n], Rows: b.Rows}); err != nil {
+			return errors.Join(err, src.Close())
+		}
+	}
+}
+
+func identity(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }

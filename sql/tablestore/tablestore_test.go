@@ -100,7 +100,7 @@ func TestScansSeeWhatWasCommitted(t *testing.T) {
 				k := rapid.Int64Range(0, 5).Draw(t, "key")
 				v := fmt.Sprint(step)
 				row := rows(rel, map[int64]string{k: v})
-				found, old, err := tx.Find(ctx, rel, row)
+				found, old, err := tx.Find(ctx, rel, rel.Indexes(), row)
 				if err != nil {
 					t.Fatal(err)
 				}

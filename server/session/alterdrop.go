@@ -1,0 +1,209 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// readerOf returns a view whose text names a column of a table, or may by *; nil if
+// there is none.
+func (s *Session) readerOf(table *catalog.Relation, column string) *catalog.Relation {
+	for _, view := range s.dependents(table) {
+		if view.View == nil {
+			continue
+		}
+		body, err := parseSelect(view.View.SQL)
+		if err != nil || mentions(body, column) {
+			return view
+		}
+	}
+	return nil
+}
+
+// mentions reports whether an expression or a query names a column, or every column.
+func mentions(n ast.Node, column string) bool {
+	found := false
+	ast.Walk(n, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.ColumnRef:
+			found = found || x.Name() == column
+		case *ast.Star:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// dropColumn drops a column and what is made of it: indexes, checks and, with
+// CASCADE, views.
+func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *sink) error {
+	n, err := c.column(x)
+	if err != nil {
+		if !x.IfColumn {
+			return err
+		}
+		return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "column %q of relation %q does not exist, skipping", x.OldName, c.next.Name))
+	}
+	for view := c.s.readerOf(c.next, x.OldName); view != nil; view = c.s.readerOf(c.next, x.OldName) {
+		if !x.Cascade {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop column %s of table %s because other objects depend on it", x.OldName, c.next.Name).
+				WithDetail("view %s depends on column %s of table %s", view.Name, x.OldName, c.next.Name).
+				WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+		}
+		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to view %s", view.Name)); err != nil {
+			return err
+		}
+		if err := c.s.dropRelation(ctx, view, true, out); err != nil {
+			return err
+		}
+	}
+	old := copyTable(c.next)
+	t := c.next.Table
+	if slices.Contains(t.PrimaryKey, n) {
+		t.PrimaryKey = nil
+	}
+	t.Indexes = slices.DeleteFunc(t.Indexes, func(i catalog.Index) bool { return slices.Contains(i.Columns, n) })
+	if t.Checks, err = checksWithout(t.Checks, x.OldName); err != nil {
+		return err
+	}
+	// The columns behind it move up.
+	for i := range t.PrimaryKey {
+		t.PrimaryKey[i] = moved(t.PrimaryKey[i], n)
+	}
+	for i := range t.Indexes {
+		t.Indexes[i].Columns = slices.Clone(t.Indexes[i].Columns)
+		for k := range t.Indexes[i].Columns {
+			t.Indexes[i].Columns[k] = moved(t.Indexes[i].Columns[k], n)
+		}
+	}
+	t.Defaults, t.Identity = movedKeys(t.Defaults, n), movedKeys(t.Identity, n)
+	c.next.Columns = slices.Delete(c.next.Columns, n, n+1)
+	return c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+		return &types.Batch{Cols: slices.Delete(slices.Clone(b.Cols), n, n+1), Rows: b.Rows}, nil
+	})
+}
+
+// moved is the number of a column after column gone was dropped.
+func moved(column, gone int) int {
+	if column > gone {
+		return column - 1
+	}
+	return column
+}
+
+func movedKeys[V any](of map[int]V, gone int) map[int]V {
+	out := map[int]V{}
+	for k, v := range of {
+		if k != gone {
+			out[moved(k, gone)] = v
+		}
+	}
+	return out
+}
+
+// checksWithout returns the checks that do not name a column.
+func checksWithout(checks []catalog.Check, column string) ([]catalog.Check, error) {
+	var out []catalog.Check
+	for _, c := range checks {
+		body, err := parseSelect("SELECT " + c.SQL)
+		if err != nil {
+			return nil, err
+		}
+		if !mentions(body, column) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (c *tableChange) renameColumn(x *ast.TableChange) error {
+	n, err := c.column(x)
+	switch {
+	case err != nil:
+		return err
+	case c.next.Column(x.NewName) >= 0:
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", x.NewName, c.next.Name)
+	}
+	if view := c.s.readerOf(c.next, x.OldName); view != nil {
+		return errRead(x.OldName, view.Name)
+	}
+	for i := range c.next.Table.Checks {
+		check := &c.next.Table.Checks[i]
+		body, err := parseSelect("SELECT " + check.SQL)
+		if err != nil {
+			return err
+		}
+		ast.Walk(body, func(n ast.Node) bool {
+			if ref, ok := n.(*ast.ColumnRef); ok && ref.Name() == x.OldName {
+				ref.Parts[len(ref.Parts)-1] = x.NewName
+			}
+			return true
+		})
+		check.SQL = ast.String(body.Body.(*ast.SelectCore).Targets[0].Expr)
+	}
+	c.next.Columns[n].Name = x.NewName
+	return checkColumns(c.next.Columns)
+}
+
+func (c *tableChange) rename(x *ast.TableChange) error {
+	if d := c.s.dependents(c.next); len(d) > 0 {
+		return errRead(c.next.Name, d[0].Name)
+	}
+	_, name, err := c.s.newName(ast.ObjectName{Pos: x.Pos, Schema: c.next.Schema, Name: x.NewName})
+	if err != nil {
+		return err
+	}
+	if c.s.nameTaken(c.next.Schema, name) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
+	}
+	c.next.Name = name
+	return nil
+}
+
+// dropIndex drops an index of the table by its number.
+func (c *tableChange) dropIndex(ctx context.Context, number id.Relation) error {
+	for i, x := range c.next.Table.Indexes {
+		if x.ID != number {
+			continue
+		}
+		if err := c.tx.DropIndex(ctx, c.next, x); err != nil {
+			return err
+		}
+		c.next.Table.Indexes = slices.Delete(c.next.Table.Indexes, i, i+1)
+		return nil
+	}
+	return nil
+}
+
+func (c *tableChange) dropConstraint(ctx context.Context, x *ast.TableChange, out *sink) error {
+	t := c.next.Table
+	for _, i := range c.next.Indexes() {
+		switch {
+		case i.Name != x.OldName || !i.Constraint:
+			continue
+		case i.Primary:
+			if err := c.tx.DropIndex(ctx, c.next, i); err != nil {
+				return err
+			}
+			t.PrimaryKey = nil
+			return nil
+		}
+		return c.dropIndex(ctx, i.ID)
+	}
+	kept := slices.DeleteFunc(slices.Clone(t.Checks), func(k catalog.Check) bool { return k.Name == x.OldName })
+	switch {
+	case len(kept) < len(t.Checks):
+		t.Checks = kept
+		return nil
+	case x.IfColumn:
+		return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "constraint %q of relation %q does not exist, skipping", x.OldName, c.next.Name))
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", x.OldName, c.next.Name)
+}

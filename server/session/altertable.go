@@ -1,0 +1,353 @@
+package session
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
+	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage/kv"
+)
+
+// tableChange is a change of a table's descriptor and rows, which take effect
+// together.
+type tableChange struct {
+	s    *Session
+	tx   *tablestore.Tx
+	next *catalog.Relation // the descriptor so far
+}
+
+// changeTable changes a table, all or nothing. Nobody writes to it meanwhile.
+func (s *Session) changeTable(ctx context.Context, rel *catalog.Relation, change func(*tableChange) error) error {
+	if s.tx().Writing() {
+		return sqlerr.New(sqlerr.ActiveSQLTransaction, "table %q cannot be altered in a transaction that has written to tables", rel.Name).
+			WithHint("Data definition takes effect at once. COMMIT first.")
+	}
+	tx := s.tenant.Tables.Begin()
+	tx.LockTimeout = s.settings.meaning().lockTimeout
+	if err := tx.Lock(ctx); err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if now := s.snapshot().ByID(rel.ID); now == nil || now.Version != rel.Version {
+		return errChanged(rel.Name)
+	}
+	c := &tableChange{s: s, tx: tx, next: copyTable(rel)}
+	if err := change(c); err != nil {
+		return err
+	}
+	return tx.CommitWith(func(b *kv.Batch) error {
+		_, err := s.engine.Catalog.UpdateWith(s.tenant.Database, rel.ID, b, func(r *catalog.Relation) error {
+			*r = *c.next
+			return nil
+		})
+		return err
+	})
+}
+
+// errChanged says that a relation is not what a statement was planned for.
+func errChanged(name string) error {
+	return sqlerr.New(sqlerr.SerializationFailure, "relation %q was changed by another session", name).WithHint("Try again.")
+}
+
+// copyTable returns a descriptor whose parts can be changed.
+func copyTable(rel *catalog.Relation) *catalog.Relation {
+	r, t := *rel, *rel.Table
+	r.Table = &t
+	r.Columns = slices.Clone(rel.Columns)
+	t.PrimaryKey, t.Indexes, t.Checks = slices.Clone(t.PrimaryKey), slices.Clone(t.Indexes), slices.Clone(t.Checks)
+	t.Defaults, t.Identity = map[int]string{}, map[int]bool{}
+	maps.Copy(t.Defaults, rel.Table.Defaults)
+	maps.Copy(t.Identity, rel.Table.Identity)
+	return &r
+}
+
+// alterTable runs ALTER TABLE.
+func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) (string, error) {
+	const tag = "ALTER TABLE"
+	rel, err := s.lookup(x.Name)
+	if err != nil {
+		if !x.IfExists {
+			return "", err
+		}
+		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "relation %q does not exist, skipping", x.Name.Name))
+	}
+	if rel.Table == nil {
+		return s.alterOther(rel, x)
+	}
+	err = s.changeTable(ctx, rel, func(c *tableChange) error {
+		for i := range x.Changes {
+			if err := c.apply(ctx, &x.Changes[i], out); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return tag, s.dropUnusedSequences(rel.ID)
+}
+
+// alterOther renames a view or a sequence by ALTER TABLE, as PostgreSQL allows.
+func (s *Session) alterOther(rel *catalog.Relation, x *ast.AlterTable) (string, error) {
+	c := &x.Changes[0]
+	if rel.View == nil && rel.Sequence == nil || len(x.Changes) > 1 || c.Action != ast.RenameTo {
+		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).
+			WithHint("Use ALTER %s.", upper(string(rel.Kind))).At(x.Name.Position())
+	}
+	if d := s.dependents(rel); len(d) > 0 {
+		return "", errRead(rel.Name, d[0].Name)
+	}
+	_, name, err := s.newName(ast.ObjectName{Pos: c.Pos, Schema: rel.Schema, Name: c.NewName})
+	if err != nil {
+		return "", err
+	}
+	_, err = s.engine.Catalog.Update(s.tenant.Database, rel.ID, func(r *catalog.Relation) error {
+		r.Name = name
+		return nil
+	})
+	return "ALTER TABLE", err
+}
+
+// errRead refuses to change what a view reads: its text would mean something else.
+func errRead(name, view string) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%q cannot be changed because view %q reads it", name, view).
+		WithHint("Drop the view and create it again.")
+}
+
+// dropUnusedSequences drops the sequences of a table that no column has any more.
+func (s *Session) dropUnusedSequences(table id.Relation) error {
+	rel := s.snapshot().ByID(table)
+	for _, q := range s.ownedSequences(rel) {
+		if s.columnOf(rel, q) >= 0 {
+			continue
+		}
+		if err := s.engine.Catalog.Drop(s.tenant.Database, q.ID); err != nil {
+			return err
+		}
+		if err := s.tenant.Tables.Drop(q.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// apply makes one change.
+func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) error {
+	switch x.Action {
+	case ast.AddColumn:
+		return c.addColumn(ctx, x, out)
+	case ast.DropColumn:
+		return c.dropColumn(ctx, x, out)
+	case ast.RenameColumn:
+		return c.renameColumn(x)
+	case ast.RenameTo:
+		return c.rename(x)
+	case ast.AddConstraint:
+		return c.addConstraint(ctx, x)
+	case ast.DropConstraint:
+		return c.dropConstraint(ctx, x, out)
+	case ast.SetOwner:
+		c.next.Owner = x.NewName
+		return nil
+	}
+	n, err := c.column(x)
+	if err != nil {
+		return err
+	}
+	switch x.Action {
+	case ast.SetDefault:
+		c.next.Table.Defaults[n] = ast.String(x.Expr)
+		_, err := bind.Default(c.s.bindEnv(c.s.exprContext()), c.next, n)
+		return err
+	case ast.DropDefault:
+		delete(c.next.Table.Defaults, n)
+	case ast.SetNotNull:
+		c.next.Columns[n].NotNull = true
+		return c.validate(ctx, nil)
+	case ast.DropNotNull:
+		if slices.Contains(c.next.Table.PrimaryKey, n) {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", x.OldName)
+		}
+		c.next.Columns[n].NotNull = false
+	case ast.SetType:
+		return c.setType(ctx, n, x)
+	}
+	return nil
+}
+
+// column returns the number of the column that a change is about.
+func (c *tableChange) column(x *ast.TableChange) (int, error) {
+	if n := c.next.Column(x.OldName); n >= 0 {
+		return n, nil
+	}
+	return -1, sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", x.OldName, c.next.Name)
+}
+
+func (c *tableChange) addColumn(ctx context.Context, x *ast.TableChange, out *sink) error {
+	if c.next.Column(x.Column.Name) >= 0 {
+		err := sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", x.Column.Name, c.next.Name)
+		if !x.IfColumn {
+			return err
+		}
+		return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists, skipping", x.Column.Name, c.next.Name))
+	}
+	old := copyTable(c.next)
+	d := &definer{s: c.s, table: c.next, taken: map[string]bool{}}
+	if err := d.column(x.Column); err != nil {
+		return err
+	}
+	if err := checkColumns(c.next.Columns); err != nil {
+		return err
+	}
+	key := c.next.Table.PrimaryKey
+	if x.Column.PrimaryKey {
+		c.next.Table.PrimaryKey = nil // until its column has values
+	}
+	if len(d.sequences) > 0 {
+		// Its numbers are taken now, so it has to be there: nothing else refers to it yet.
+		if err := c.s.engine.Catalog.CreateAll(c.s.tenant.Database, d.sequences...); err != nil {
+			return err
+		}
+	}
+	ec := c.s.exprContext()
+	value, err := bind.Default(c.s.bindEnv(ec), c.next, len(old.Columns))
+	if err != nil {
+		return err
+	}
+	err = c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+		v, err := value.Eval(ec, b)
+		if err != nil {
+			return nil, err
+		}
+		return &types.Batch{Cols: append(slices.Clone(b.Cols), v), Rows: b.Rows}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if x.Column.PrimaryKey {
+		c.next.Table.PrimaryKey = key
+		if err := c.tx.BuildIndex(ctx, c.next, c.next.Indexes()[0]); err != nil {
+			return err
+		}
+	}
+	if err := c.validate(ctx, nil); err != nil {
+		return err
+	}
+	for _, own := range x.Column.Constraints {
+		if err := c.constrain(ctx, own, x.Column.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addConstraint adds a table constraint.
+func (c *tableChange) addConstraint(ctx context.Context, x *ast.TableChange) error {
+	return c.constrain(ctx, *x.Constraint, "")
+}
+
+// constrain adds a constraint that the rows there are have to keep.
+func (c *tableChange) constrain(ctx context.Context, own ast.Constraint, column string) error {
+	before := len(c.next.Table.Indexes)
+	hadKey := len(c.next.Table.PrimaryKey) > 0
+	d := &definer{s: c.s, table: c.next, taken: map[string]bool{}}
+	if err := d.constraint(own, column); err != nil {
+		return err
+	}
+	switch {
+	case len(c.next.Table.Indexes) > before:
+		return c.tx.BuildIndex(ctx, c.next, c.next.Table.Indexes[before])
+	case !hadKey && len(c.next.Table.PrimaryKey) > 0:
+		if err := c.validate(ctx, nil); err != nil {
+			return err
+		}
+		return c.tx.BuildIndex(ctx, c.next, c.next.Indexes()[0])
+	}
+	return c.validate(ctx, c.next.Table.Checks[len(c.next.Table.Checks)-1:])
+}
+
+// validate makes sure that the rows keep NOT NULL and these checks.
+func (c *tableChange) validate(ctx context.Context, checks []catalog.Check) error {
+	of := copyTable(c.next)
+	of.Table.Checks = checks
+	ec := c.s.exprContext()
+	bound, err := bind.Checks(c.s.bindEnv(ec), of)
+	if err != nil {
+		return err
+	}
+	return c.tx.EachBatch(ctx, c.next, func(b *types.Batch) error {
+		for i, col := range c.next.Columns {
+			if col.NotNull && b.Cols[i].Nulls.Any() {
+				return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", col.Name, c.next.Name)
+			}
+		}
+		for _, check := range bound {
+			v, err := check.Cond.Eval(ec, b)
+			if err != nil {
+				return err
+			}
+			for i := range b.Rows {
+				if !v.IsNull(i) && v.Ints[i] == 0 {
+					return sqlerr.New(sqlerr.CheckViolation, "check constraint %q of relation %q is violated by some row", check.Name, c.next.Name)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) error {
+	t, err := bind.TypeOf(x.Type)
+	if err != nil {
+		return err
+	}
+	if view := c.s.readerOf(c.next, x.OldName); view != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
+			WithDetail("view %s depends on column %q", view.Name, x.OldName)
+	}
+	old := copyTable(c.next)
+	using := x.Expr
+	if using == nil {
+		using = &ast.ColumnRef{Parts: []string{x.OldName}}
+	}
+	ec := c.s.exprContext()
+	value, err := bind.RowExpr(c.s.bindEnv(ec), old, using)
+	if err != nil {
+		return err
+	}
+	value, err = expr.Cast(value, t, expr.Assignment)
+	switch {
+	case err != nil && x.Expr != nil:
+		return sqlerr.New(sqlerr.DatatypeMismatch, "result of USING clause for column %q cannot be cast automatically to type %s", x.OldName, t).
+			WithHint("You might need to add an explicit cast.")
+	case err != nil:
+		return sqlerr.New(sqlerr.DatatypeMismatch, "column %q cannot be cast automatically to type %s", x.OldName, t).
+			WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdentifier(x.OldName), t)
+	}
+	c.next.Columns[n].Type = t
+	err = c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+		v, err := value.Eval(ec, b)
+		if err != nil {
+			return nil, err
+		}
+		cols := slices.Clone(b.Cols)
+		cols[n] = v
+		return &types.Batch{Cols: cols, Rows: b.Rows}, nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := bind.Default(c.s.bindEnv(ec), c.next, n); err != nil {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "default for column %q cannot be cast automatically to type %s", x.OldName, t)
+	}
+	return c.validate(ctx, c.next.Table.Checks)
+}

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
+
+// isSystemSchema reports whether a schema is the server's.
+func isSystemSchema(name string) bool {
+	return slices.Contains([]string{"pg_catalog", "information_schema", "tally_catalog"}, name)
+}
+
+// createSchema runs CREATE SCHEMA.
+func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
+	const tag = "CREATE SCHEMA"
+	switch {
+	case strings.HasPrefix(x.Name, "pg_") || x.Name == "tally_catalog":
+		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", x.Name).
+			WithDetail("The prefix \"pg_\" is reserved for system schemas.").At(x.Position())
+	case !s.snapshot().HasSchema(x.Name) && !isSystemSchema(x.Name):
+		return tag, s.engine.Catalog.CreateSchema(s.tenant.Database, x.Name, s.User(), s.now())
+	case x.IfNotExists:
+		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists, skipping", x.Name))
+	}
+	return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", x.Name)
+}
+
+// dropSchemas runs DROP SCHEMA.
+func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error {
+	for _, n := range x.Names {
+		switch {
+		case n.Name == catalog.PublicSchema || isSystemSchema(n.Name):
+			return sqlerr.New(sqlerr.FeatureNotSupported, "schema %q cannot be dropped", n.Name).At(n.Position())
+		case s.snapshot().HasSchema(n.Name):
+		case x.IfExists:
+			if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Name)); err != nil {
+				return err
+			}
+			continue
+		default:
+			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", n.Name).At(n.Position())
+		}
+		if err := s.emptySchema(ctx, n.Name, x.Cascade, out); err != nil {
+			return err
+		}
+		if err := s.engine.Catalog.DropSchema(s.tenant.Database, n.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptySchema drops what is in a schema, where CASCADE allows it.
+func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, out *sink) error {
+	var in []*catalog.Relation
+	var detail []string
+	for _, r := range s.snapshot().Relations() {
+		if r.Schema == name && (r.Sequence == nil || r.Sequence.Table == 0) {
+			in = append(in, r)
+			detail = append(detail, fmt.Sprintf("%s %s.%s depends on schema %s", r.Kind, r.Schema, r.Name, name))
+		}
+	}
+	if len(in) > 0 && !cascade {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name).
+			WithDetail("%s", strings.Join(detail, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	}
+	for _, r := range in {
+		if s.snapshot().ByID(r.ID) == nil {
+			continue // an earlier one took it along
+		}
+		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s.%s", r.Kind, r.Schema, r.Name)); err != nil {
+			return err
+		}
+		if err := s.dropRelation(ctx, r, true, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}

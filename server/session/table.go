@@ -1,0 +1,396 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// columnsOf binds column definitions of a stream. A primary key makes its columns not
+// null; other constraints there are none.
+func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Column, error) {
+	var cols []types.Column
+	for _, d := range defs {
+		t, err := bind.TypeOf(d.Type)
+		if err != nil {
+			return nil, err
+		}
+		constraints = append(constraints, d.Constraints...)
+		if d.Identity != nil {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "streams have no identity columns").At(d.Position())
+		}
+		cols = append(cols, types.Column{Name: d.Name, Type: t, NotNull: d.NotNull || d.PrimaryKey})
+	}
+	for _, c := range constraints {
+		if c.Kind != ast.PrimaryKeyConstraint {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints of streams are not supported").At(c.Position())
+		}
+		for _, n := range c.Columns {
+			i := (&types.Schema{Columns: cols}).Index(n.Name)
+			if i < 0 {
+				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", n.Name).At(n.Position())
+			}
+			cols[i].NotNull = true
+		}
+	}
+	return cols, checkColumns(cols)
+}
+
+// defaultsOf returns the text of the columns' defaults.
+func defaultsOf(defs []ast.ColumnDef) map[int]string {
+	out := map[int]string{}
+	for i, d := range defs {
+		if d.Default != nil {
+			out[i] = ast.String(d.Default)
+		}
+	}
+	return out
+}
+
+// createTable runs CREATE TABLE and CREATE TABLE AS.
+func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink) (string, error) {
+	schema, name, err := s.newName(x.Name)
+	if err != nil {
+		return "", err
+	}
+	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
+		return "CREATE TABLE", err
+	}
+	if x.As != nil {
+		return s.createTableAs(ctx, x, schema, name, out)
+	}
+	d := &definer{s: s, taken: map[string]bool{name: true}}
+	d.table = &catalog.Relation{
+		ID: s.engine.Catalog.Reserve(), Schema: schema, Name: name, Kind: catalog.KindTable, Created: s.now(), Owner: s.User(),
+		Table: &catalog.Table{Defaults: map[int]string{}, Identity: map[int]bool{}},
+	}
+	for i := range x.Columns {
+		if err := d.column(&x.Columns[i]); err != nil {
+			return "", err
+		}
+	}
+	for i := range x.Columns {
+		for _, c := range x.Columns[i].Constraints {
+			if err := d.constraint(c, x.Columns[i].Name); err != nil {
+				return "", err
+			}
+		}
+	}
+	for _, c := range x.Constraints {
+		if err := d.constraint(c, ""); err != nil {
+			return "", err
+		}
+	}
+	if err := checkColumns(d.table.Columns); err != nil {
+		return "", err
+	}
+	return "CREATE TABLE", s.engine.Catalog.CreateAll(s.tenant.Database, append([]*catalog.Relation{d.table}, d.sequences...)...)
+}
+
+// definer makes the descriptor of a table, or changes it.
+type definer struct {
+	s         *Session
+	table     *catalog.Relation
+	sequences []*catalog.Relation // of its columns, that are new
+	taken     map[string]bool     // names that the statement gave already
+}
+
+// serialTypes are the names of types that bring a sequence with them.
+var serialTypes = map[string]types.OID{
+	"smallserial": types.Int2, "serial2": types.Int2, "serial": types.Int4, "serial4": types.Int4, "bigserial": types.Int8, "serial8": types.Int8,
+}
+
+// column adds a column, but for the constraints that name others.
+func (d *definer) column(x *ast.ColumnDef) error {
+	if d.table.Column(x.Name) >= 0 {
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", x.Name).At(x.Position())
+	}
+	serial := types.OID(0)
+	if x.Type.Name.Schema == "" && len(x.Type.ArrayBounds) == 0 {
+		serial = serialTypes[x.Type.Name.Name]
+	}
+	t := types.Of(serial)
+	if serial == 0 {
+		var err error
+		if t, err = bind.TypeOf(x.Type); err != nil {
+			return err
+		}
+	}
+	n := len(d.table.Columns)
+	generated := serial != 0 || x.Identity != nil
+	d.table.Columns = append(d.table.Columns, types.Column{Name: x.Name, Type: t, NotNull: x.NotNull || x.PrimaryKey || generated})
+	switch {
+	case x.Default != nil && generated:
+		return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column %q of table %q", x.Name, d.table.Name).At(x.Position())
+	case x.Default != nil:
+		d.table.Table.Defaults[n] = ast.String(x.Default)
+	case generated:
+		if err := d.generated(n, x); err != nil {
+			return err
+		}
+	}
+	if x.PrimaryKey {
+		return d.primaryKey([]int{n}, x.Position())
+	}
+	return nil
+}
+
+// generated gives a column a sequence.
+func (d *definer) generated(n int, x *ast.ColumnDef) error {
+	col := d.table.Columns[n]
+	var options ast.SequenceOptions
+	if x.Identity != nil {
+		options = x.Identity.Options
+		if t := col.Type.OID; t != types.Int2 && t != types.Int4 && t != types.Int8 {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint").At(x.Position())
+		}
+		d.table.Table.Identity[n] = x.Identity.Always
+	}
+	q, err := sequenceOf(options, col.Type.OID)
+	if err != nil {
+		return err
+	}
+	q.Table = d.table.ID
+	name := d.free(d.table.Name+"_"+col.Name, "seq")
+	d.sequences = append(d.sequences, &catalog.Relation{
+		ID: d.s.engine.Catalog.Reserve(), Schema: d.table.Schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: d.s.now(), Owner: d.s.User(),
+	})
+	d.table.Table.Defaults[n] = "nextval(" + ast.QuoteString(sequenceName(d.table.Schema, name)) + "::regclass)"
+	return nil
+}
+
+// sequenceName is a sequence's name as nextval() takes it.
+func sequenceName(schema, name string) string {
+	if schema == catalog.PublicSchema {
+		return ast.QuoteIdentifier(name)
+	}
+	return ast.QuoteIdentifier(schema) + "." + ast.QuoteIdentifier(name)
+}
+
+// free returns a name for an object of the table that nothing has: base_suffix, or
+// with a number behind it.
+func (d *definer) free(base, suffix string) string {
+	for n := 0; ; n++ {
+		name := base + "_" + suffix
+		if n > 0 {
+			name = fmt.Sprintf("%s%d", name, n)
+		}
+		if !d.taken[name] && !d.s.nameTaken(d.table.Schema, name) {
+			d.taken[name] = true
+			return name
+		}
+	}
+}
+
+// nameTaken reports whether a relation or an index has a name.
+func (s *Session) nameTaken(schema, name string) bool {
+	if s.snapshot().ByName(schema, name) != nil {
+		return true
+	}
+	_, x := s.findIndex(schema, name)
+	return x != nil
+}
+
+// findIndex returns an index by name, and its table; nil if there is none.
+func (s *Session) findIndex(schema, name string) (*catalog.Relation, *catalog.Index) {
+	for _, r := range s.snapshot().Relations() {
+		if r.Schema != schema {
+			continue
+		}
+		for _, x := range r.Indexes() {
+			if x.Name == name {
+				return r, &x
+			}
+		}
+	}
+	return nil, nil
+}
+
+// constraint adds a constraint; column is that which it was written behind, or "".
+func (d *definer) constraint(c ast.Constraint, column string) error {
+	if c.Kind == ast.CheckConstraint {
+		return d.check(c, column)
+	}
+	var columns []int
+	var names []string
+	for _, n := range c.Columns {
+		i := d.table.Column(n.Name)
+		if i < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", n.Name).At(n.Position())
+		}
+		if slices.Contains(columns, i) {
+			what := map[ast.ConstraintKind]string{ast.PrimaryKeyConstraint: "primary key", ast.UniqueConstraint: "unique"}[c.Kind]
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q appears twice in %s constraint", n.Name, what).At(n.Position())
+		}
+		columns, names = append(columns, i), append(names, n.Name)
+	}
+	if c.Kind == ast.PrimaryKeyConstraint {
+		for _, i := range columns {
+			d.table.Columns[i].NotNull = true
+		}
+		return d.primaryKey(columns, c.Position())
+	}
+	name := c.Name
+	if name == "" {
+		name = d.free(d.table.Name+"_"+strings.Join(names, "_"), "key")
+	} else if d.taken[name] || d.s.nameTaken(d.table.Schema, name) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name).At(c.Position())
+	}
+	d.taken[name] = true
+	d.table.Table.Indexes = append(slices.Clone(d.table.Table.Indexes), catalog.Index{
+		ID: d.s.engine.Catalog.Reserve(), Name: name, Columns: columns, Unique: true, Constraint: true,
+	})
+	return nil
+}
+
+func (d *definer) primaryKey(columns []int, position int) error {
+	if len(d.table.Table.PrimaryKey) > 0 {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", d.table.Name).At(position)
+	}
+	d.table.Table.PrimaryKey = columns
+	return nil
+}
+
+// check adds a CHECK constraint, which has to have a meaning.
+func (d *definer) check(c ast.Constraint, column string) error {
+	name := c.Name
+	if name == "" {
+		base := d.table.Name
+		if column != "" {
+			base += "_" + column
+		} else if used := d.columnsIn(c.Check); len(used) == 1 {
+			base += "_" + used[0]
+		}
+		name = d.freeCheck(base)
+	} else if d.hasCheck(name) {
+		return sqlerr.New(sqlerr.DuplicateObject, "constraint %q for relation %q already exists", name, d.table.Name).At(c.Position())
+	}
+	d.table.Table.Checks = append(slices.Clone(d.table.Table.Checks), catalog.Check{
+		ID: d.s.engine.Catalog.Reserve(), Name: name, SQL: ast.String(c.Check),
+	})
+	_, err := bind.Checks(d.s.bindEnv(d.s.exprContext()), d.table)
+	if err != nil {
+		return sqlerr.From(err).At(c.Check.Position())
+	}
+	return nil
+}
+
+func (d *definer) hasCheck(name string) bool {
+	return slices.ContainsFunc(d.table.Table.Checks, func(c catalog.Check) bool { return c.Name == name })
+}
+
+// freeCheck returns a name that no constraint of the table has.
+func (d *definer) freeCheck(base string) string {
+	name := base + "_check"
+	for n := 1; d.hasCheck(name); n++ {
+		name = fmt.Sprintf("%s_check%d", base, n)
+	}
+	return name
+}
+
+// columnsIn returns the columns of the table that an expression names.
+func (d *definer) columnsIn(e ast.Expr) []string {
+	var out []string
+	ast.Walk(e, func(n ast.Node) bool {
+		if ref, ok := n.(*ast.ColumnRef); ok && d.table.Column(ref.Name()) >= 0 && !slices.Contains(out, ref.Name()) {
+			out = append(out, ref.Name())
+		}
+		return true
+	})
+	return out
+}
+
+// createIndex runs CREATE INDEX.
+func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink) (string, error) {
+	const tag = "CREATE INDEX"
+	rel, err := s.lookup(x.Table)
+	if err != nil {
+		return "", err
+	}
+	if rel.Table == nil {
+		return "", sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", rel.Name).
+			WithDetail("This operation is not supported for a %s.", rel.Kind).At(x.Table.Position())
+	}
+	index := catalog.Index{ID: s.engine.Catalog.Reserve(), Name: x.Name, Unique: x.Unique}
+	var names []string
+	for _, c := range x.Columns {
+		i := rel.Column(c.Name)
+		if i < 0 {
+			return "", sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", c.Name).At(c.Position())
+		}
+		index.Columns, names = append(index.Columns, i), append(names, c.Name)
+	}
+	if index.Name == "" {
+		index.Name = (&definer{s: s, table: rel, taken: map[string]bool{}}).free(rel.Name+"_"+strings.Join(names, "_"), "idx")
+	}
+	if s.nameTaken(rel.Schema, index.Name) {
+		err := sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", index.Name)
+		if !x.IfNotExists {
+			return "", err
+		}
+		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", index.Name))
+	}
+	return tag, s.changeTable(ctx, rel, func(c *tableChange) error {
+		c.next.Table.Indexes = append(slices.Clone(rel.Table.Indexes), index)
+		if !index.Unique {
+			return nil
+		}
+		return c.tx.BuildIndex(ctx, rel, index)
+	})
+}
+
+// dropIndexes runs DROP INDEX.
+func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error {
+	for _, n := range x.Names {
+		schemas := []string{n.Schema}
+		if n.Schema == "" {
+			schemas = s.settings.meaning().searchPath
+		}
+		var rel *catalog.Relation
+		var index *catalog.Index
+		for _, sc := range schemas {
+			if rel, index = s.findIndex(sc, n.Name); index != nil {
+				break
+			}
+		}
+		switch {
+		case index == nil && x.IfExists:
+			if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "index %q does not exist, skipping", n.Name)); err != nil {
+				return err
+			}
+			continue
+		case index == nil:
+			if r, err := s.lookup(n); err == nil {
+				return sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", r.Name).
+					WithHint("Use DROP %s to remove it.", upper(string(r.Kind))).At(n.Position())
+			}
+			return sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", n.Name).At(n.Position())
+		case index.Constraint:
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
+				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
+		}
+		err := s.changeTable(ctx, rel, func(c *tableChange) error { return c.dropIndex(ctx, index.ID) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownedSequences returns the sequences that go with a table.
+func (s *Session) ownedSequences(rel *catalog.Relation) []*catalog.Relation {
+	var out []*catalog.Relation
+	for _, r := range s.snapshot().Relations() {
+		if r.Sequence != nil && r.Sequence.Table != 0 && r.Sequence.Table == rel.ID {
+			out = append(out, r)
+		}
+	}
+	return out
+}

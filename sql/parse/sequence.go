@@ -1,0 +1,177 @@
+package parse
+
+import (
+	"strconv"
+
+	"github.com/tallydb/tallydb/sql/ast"
+)
+
+// identity parses ALWAYS|BY DEFAULT AS IDENTITY [(options)] behind GENERATED.
+func (p *parser) identity() (*ast.Identity, error) {
+	first := p.cur()
+	out := &ast.Identity{}
+	if out.Always = p.acceptWord("always"); !out.Always {
+		if err := p.expectWords("by", "default"); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.expectWord("as"); err != nil {
+		return nil, err
+	}
+	if p.isPunct("(") {
+		return nil, unsupported(first, "GENERATED ALWAYS AS (expression)")
+	}
+	if err := p.expectWord("identity"); err != nil {
+		return nil, err
+	}
+	if !p.acceptPunct("(") {
+		return out, nil
+	}
+	var err error
+	if out.Options, err = p.sequenceOptions(); err != nil {
+		return nil, err
+	}
+	return out, p.expectPunct(")")
+}
+
+// createSequence parses CREATE SEQUENCE.
+func (p *parser) createSequence(t *token) (ast.Statement, error) {
+	s := &ast.CreateSequence{Pos: ast.Pos(t.char)}
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
+		return nil, err
+	}
+	if s.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	s.Options, err = p.sequenceOptions()
+	return s, err
+}
+
+// sequenceOptions reads the options of a sequence, in any order.
+func (p *parser) sequenceOptions() (ast.SequenceOptions, error) {
+	var o ast.SequenceOptions
+	for {
+		done, err := p.sequenceOption(&o)
+		if done || err != nil {
+			return o, err
+		}
+	}
+}
+
+func (p *parser) sequenceOption(o *ast.SequenceOptions) (done bool, err error) {
+	switch {
+	case p.acceptWord("as"):
+		o.Type, err = p.typeName()
+	case p.acceptWord("start"):
+		p.acceptWord("with")
+		o.Start, err = p.sequenceNumber()
+	case p.acceptWord("increment"):
+		p.acceptWord("by")
+		o.Increment, err = p.sequenceNumber()
+	case p.acceptWord("minvalue"):
+		o.Min, err = p.sequenceNumber()
+	case p.acceptWord("maxvalue"):
+		o.Max, err = p.sequenceNumber()
+	case p.acceptWord("cache"): // numbers are kept in hand anyway
+		_, err = p.sequenceNumber()
+	case p.acceptWord("cycle"):
+		o.Cycle = true
+	case p.acceptWords("no", "cycle"):
+		o.Cycle = false
+	case p.acceptWords("no", "minvalue"), p.acceptWords("no", "maxvalue"):
+	case p.acceptWords("owned", "by"):
+		_, err = p.objectName()
+	default:
+		return true, nil
+	}
+	return false, err
+}
+
+// sequenceNumber reads an integer with its sign.
+func (p *parser) sequenceNumber() (*int64, error) {
+	text := ""
+	if p.isOp("-") || p.isOp("+") {
+		text = p.next().text
+	}
+	t := p.cur()
+	n, err := strconv.ParseInt(text+t.text, 10, 64)
+	if t.kind != tokInteger || err != nil {
+		return nil, p.errorHere()
+	}
+	p.at++
+	return &n, nil
+}
+
+// createIndex parses CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON table
+// [USING method] (columns).
+func (p *parser) createIndex(t *token) (ast.Statement, error) {
+	s := &ast.CreateIndex{Pos: ast.Pos(t.char), Unique: p.acceptWord("unique")}
+	p.at++ // INDEX
+	p.acceptWord("concurrently")
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
+		return nil, err
+	}
+	if !p.isWord("on") {
+		if s.Name, err = p.simpleName(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.expectWord("on"); err != nil {
+		return nil, err
+	}
+	p.acceptWord("only")
+	if s.Table, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if p.acceptWord("using") {
+		if _, err := p.simpleName(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.expectPunct("("); err != nil {
+		return nil, err
+	}
+	if err := p.commaList(func() error { return p.indexColumn(s) }); err != nil {
+		return nil, err
+	}
+	if err := p.expectPunct(")"); err != nil {
+		return nil, err
+	}
+	if p.acceptWord("include") {
+		if _, err := p.columnNames(); err != nil {
+			return nil, err
+		}
+	}
+	if p.isWord("where", "nulls", "with", "tablespace") {
+		return nil, unsupported(p.cur(), "this clause of CREATE INDEX")
+	}
+	return s, nil
+}
+
+// indexColumn parses a column with its order, which has no meaning here.
+func (p *parser) indexColumn(s *ast.CreateIndex) error {
+	first := p.cur()
+	if !first.isColumnID() || p.peek(1).isPunct("(") {
+		if first.isPunct("(") || first.isColumnID() {
+			return unsupported(first, "an index on an expression")
+		}
+		return p.errorHere()
+	}
+	c, err := p.columnID()
+	if err != nil {
+		return err
+	}
+	s.Columns = append(s.Columns, c)
+	if p.cur().isColumnID() && !p.isWord("asc", "desc", "nulls") { // an operator class
+		if _, err := p.objectName(); err != nil {
+			return err
+		}
+	}
+	p.acceptWord("asc", "desc")
+	if p.acceptWord("nulls") && !p.acceptWord("first", "last") {
+		return p.errorHere()
+	}
+	return nil
+}
