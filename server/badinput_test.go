@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -204,11 +205,15 @@ func TestAbortedCopy(t *testing.T) {
 	if n := one[int](t, conn, "SELECT count(*) FROM s"); n != 0 {
 		t.Fatalf("%d rows of an aborted COPY", n)
 	}
+	// A client that leaves between two messages has not said that the data is complete.
 	gone := newRaw(t, addr)
 	gone.query("COPY s FROM STDIN CSV")
 	gone.until('G')
 	gone.send('d', []byte(rows))
-	gone.net.Close()
+	if c, ok := gone.net.(*net.TCPConn); !ok || c.CloseWrite() != nil {
+		t.Fatal("the connection cannot be closed by half")
+	}
+	gone.closed()
 	if n := one[int](t, conn, "SELECT count(*) FROM s"); n != 0 {
 		t.Fatalf("%d rows of an aborted COPY", n)
 	}

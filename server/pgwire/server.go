@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -98,7 +99,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	_ = l.Close()
 	ended()
 	if accepting != nil {
-		_ = <-accepting // it says that the listener is closed
+		if err := <-accepting; !errors.Is(err, net.ErrClosed) {
+			failure = err
+		}
 	}
 	refused.Wait()
 	return failure

@@ -221,6 +221,9 @@ func (s *CopySource) Next() ([]byte, error) {
 	}
 	for {
 		msg, err := s.c.receive()
+		if errors.Is(err, io.EOF) { // a client that leaves has not said that the data is complete
+			err = io.ErrUnexpectedEOF
+		}
 		if err != nil {
 			s.end()
 			return nil, err
