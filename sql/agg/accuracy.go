@@ -12,9 +12,25 @@ import (
 // one of those.
 type Accuracy struct {
 	MaxError float64
-	Fail     bool   // the statement fails with TY005; else the value is NULL, and so are its bounds
+	Beyond   Beyond
 	Function string // for the error
 	View     string // for the error
+}
+
+// Beyond is what becomes of a value whose error is larger.
+type Beyond uint8
+
+const (
+	Keep   Beyond = iota // nothing: its row has to say so
+	ToNull               // it is NULL, and so are its bounds
+	Fail                 // the statement fails with TY005
+)
+
+// MaxError returns the largest error that values of a finaliser may have, and whether
+// there is such a limit.
+func MaxError(f Finaliser) (float64, bool) {
+	w, ok := f.(within)
+	return w.accuracy.MaxError, ok
 }
 
 // Within returns a finaliser whose values keep the accuracy; one of exact values
@@ -38,6 +54,9 @@ func (w within) String() string {
 
 // Finalise implements Finaliser.
 func (w within) Finalise(states States, n int, confidence float64, out *types.Vector, bounds *Bounds) error {
+	if w.accuracy.Beyond == Keep {
+		return w.Finaliser.Finalise(states, n, confidence, out, bounds)
+	}
 	t := w.Type()
 	values := types.NewVector(t, n)
 	b := &Bounds{Lo: types.NewVector(t, n), Hi: types.NewVector(t, n), Error: types.NewVector(types.Of(types.Float8), n)}
@@ -46,7 +65,7 @@ func (w within) Finalise(states States, n int, confidence float64, out *types.Ve
 	}
 	for i := range n {
 		exceeded := b.Error.IsNull(i) || b.Error.Floats[i] > w.accuracy.MaxError
-		if exceeded && w.accuracy.Fail {
+		if exceeded && w.accuracy.Beyond == Fail {
 			return w.accuracy.exceeded(b.Error, i)
 		}
 		appendUnless(exceeded, out, values, i)

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -19,16 +20,19 @@ func keepAccuracy(r *result, rel *catalog.Relation) error {
 	if c == nil {
 		return nil
 	}
-	accuracy := agg.Accuracy{MaxError: c.MaxError, Fail: c.OnExceeded == catalog.FailExceeded, View: rel.Name}
+	accuracy := agg.Accuracy{MaxError: c.MaxError, View: rel.Name}
 	switch c.OnExceeded {
 	case catalog.ExactExceeded:
 		r.node = mapFolds(r.node, func(f *plan.FoldScan) { f.ExactBeyond = &c.MaxError })
-		accuracy.Fail = true // what was merged of states is not counted again
-		keepCombined(r, accuracy)
-	case catalog.NullExceeded, catalog.FailExceeded:
+		accuracy.Beyond = agg.Fail // what was merged of states is not counted again
+	case catalog.NullExceeded:
+		accuracy.Beyond = agg.ToNull
 		r.node = finaliseWithin(r.node, accuracy)
-		keepCombined(r, accuracy)
+	case catalog.FailExceeded:
+		accuracy.Beyond = agg.Fail
+		r.node = finaliseWithin(r.node, accuracy)
 	}
+	keepCombined(r, accuracy)
 	if c.OnExceeded == catalog.FailExceeded {
 		return nil
 	}
@@ -49,6 +53,21 @@ func keepCombined(r *result, accuracy agg.Accuracy) {
 		a.bound = &bound
 		r.cols[i].approx = &a
 	}
+}
+
+// degradeCombined says it of rows whose states were merged to values with an error
+// larger than the contracts of their views allow.
+func degradeCombined(n plan.Node, calls []plan.AggCall) (plan.Node, error) {
+	limit := math.Inf(1)
+	for i := range calls {
+		if most, ok := agg.MaxError(calls[i].Bound.Final); ok {
+			limit = min(limit, most)
+		}
+	}
+	if math.IsInf(limit, 1) {
+		return n, nil
+	}
+	return degradeBeyond(n, limit)
 }
 
 // finaliseWithin makes the fold scans of a plan keep an accuracy.

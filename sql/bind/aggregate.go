@@ -403,8 +403,12 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	a := plan.NewAggregate(s.node, keys, cols, g.calls, g.grouped)
 	a.Sets = sets
 	schema := a.Schema()
+	node, err := degradeCombined(a.WithOwnErrors(g.unknownError), g.calls)
+	if err != nil {
+		return nil, err
+	}
 	return &grouped{
-		node: a.WithOwnErrors(g.unknownError), source: s, group: g, envelope: plan.EnvelopeAt(schema),
+		node: node, source: s, group: g, envelope: plan.EnvelopeAt(schema),
 		key:  func(i int) expr.Expr { return plan.NewColumn(schema, i) },
 		call: func(i int) expr.Expr { return plan.NewColumn(schema, len(keys)+i) },
 		bound: func(i, which int) expr.Expr {
