@@ -4,8 +4,8 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relhasrules
-	relreplident reloptions reltuples`
+const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relchecks
+	relhasrules relreplident reloptions reltuples`
 
 func startClasses(w *writer) {
 	w.columns(classColumns)
@@ -20,7 +20,7 @@ func fillSystemClasses(w *writer) {
 		if t.kind == "r" {
 			am, file = heapOID, t.oid
 		}
-		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, t.kind == "v", "n", nil, -1.0)
+		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", "n", nil, -1.0)
 	}
 }
 
@@ -41,11 +41,15 @@ func fillClasses(c *Catalog, w *writer) {
 			options = o.options
 		}
 		hasIndex := o.kind == "r" && o.table != nil && len(o.table.Indexes()) > 0
+		checks := 0
+		if o.table != nil {
+			checks = len(o.table.Table.Checks)
+		}
 		rows := -1.0 // unknown
 		if o.index() {
 			rows = 0
 		}
-		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), o.kind == "v",
+		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v",
 			identity, options, rows)
 	}
 }
