@@ -20,6 +20,7 @@ type Accuracy struct {
 // Beyond is what becomes of a value whose error is larger.
 type Beyond uint8
 
+// What may become of such a value.
 const (
 	Keep   Beyond = iota // nothing: its row has to say so
 	ToNull               // it is NULL, and so are its bounds
