@@ -14,22 +14,31 @@ import (
 )
 
 // merger merges partials. Those of a fold whose groups lie in one partition each
-// come finished, and are put side by side. Of others, a partial whose groups are all
-// new is kept as it is; the groups of the rest are merged into those that are there,
-// or copied.
+// come finished, and are put side by side.
 type merger struct {
 	s *Statement
 	*folding
-	gate  *gate
-	parts []*state.Groups // the first holds what was copied
-	// finished are parts that came so; parts have the groups that are in several of them.
+	*groupSet
+	gate *gate
+	// finished are parts that came so; the set has the groups that are in several of them.
 	finished []*state.Finished
-	index    *state.Arena // (window, key) → number of a group; holds no states
-	places   []place      // by number of a group
 	// degraded counts the rows that failed, by window start.
 	degraded map[eventtime.Time]int64
-	numbers  []uint32
-	key      []byte
+}
+
+// groupSet is the groups of several partitions, each once. Groups that are all new are
+// kept as they are; others are merged into those that are there, or copied.
+type groupSet struct {
+	parts   []*state.Groups // the first holds what was copied
+	index   *state.Arena    // (window, key) → number of a group; holds no states
+	places  []place         // by number of a group
+	numbers []uint32
+	key     []byte
+}
+
+// newGroupSet returns an empty set that copies into copied, which is empty.
+func newGroupSet(copied *state.Groups) *groupSet {
+	return &groupSet{parts: []*state.Groups{copied}, index: state.NewArena(eventtime.Global, nil, agg.Config{})}
 }
 
 // place is where a group is.
@@ -40,8 +49,7 @@ func newMerger(s *Statement, of *folding, g *gate) *merger {
 	f := of.scan.Fold
 	copied := fold.NewGroups(f, of.req.NeededStates)
 	m := &merger{
-		s: s, folding: of, gate: g, parts: []*state.Groups{copied},
-		index: state.NewArena(eventtime.Global, nil, agg.Config{}), degraded: map[eventtime.Time]int64{},
+		s: s, folding: of, gate: g, groupSet: newGroupSet(copied), degraded: map[eventtime.Time]int64{},
 	}
 	if f.Window.Kind == plan.NoWindow && len(f.Keys) == 0 { // a total exists before the first event
 		m.find(eventtime.Min, 0, nil)
@@ -53,7 +61,7 @@ func newMerger(s *Statement, of *folding, g *gate) *merger {
 
 // find returns the number of the group of a window and key. added says that it
 // has no place yet.
-func (m *merger) find(w eventtime.Time, hash uint64, key []byte) (number uint32, added bool) {
+func (m *groupSet) find(w eventtime.Time, hash uint64, key []byte) (number uint32, added bool) {
 	m.key = binary.BigEndian.AppendUint64(m.key[:0], uint64(w))
 	m.key = append(m.key, key...)
 	if len(key) == 0 {
@@ -73,7 +81,15 @@ func (m *merger) merge(p *fragment.Partial) error {
 			return nil
 		}
 	}
-	in, before := p.Groups, len(m.places)
+	if err := m.add(p.Groups); err != nil {
+		return fmt.Errorf("merge partition %d: %w", p.Partition, err)
+	}
+	return nil
+}
+
+// add takes groups, which are the set's from now on.
+func (m *groupSet) add(in *state.Groups) error {
+	before := len(m.places)
 	m.numbers = m.numbers[:0]
 	for i := range in.Len() {
 		number, _ := m.find(in.Windows[i], in.Hashes[i], in.Keys.At(i))
@@ -99,7 +115,7 @@ func (m *merger) merge(p *fragment.Partial) error {
 		for i, number := range m.numbers {
 			at := m.places[number]
 			if err := m.parts[at.part].States[st].MergeFrom(at.group, from, uint32(i)); err != nil {
-				return fmt.Errorf("merge partition %d: %w", p.Partition, err)
+				return err
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/eventtime"
 	"github.com/tallydb/tallydb/stream/fold"
-	"github.com/tallydb/tallydb/stream/state"
 )
 
 // recount replaces the values whose error is larger than what the view's contract
@@ -116,11 +115,18 @@ type group struct {
 
 // replace merges the parts and puts their values into the rows.
 func (r *recounting) replace(l *plan.OutputLayout, cols map[int]*types.Vector, parts []*fragment.Recount) error {
-	merged, missed, index := parts[0].Groups, eventtime.Min, map[group]int{}
-	for n, part := range parts {
+	shadows := r.scan.Fold.Shadows(r.aggs)
+	merged, missed := newGroupSet(fold.NewGroups(shadows, nil)), eventtime.Min
+	for _, part := range parts {
 		missed = max(missed, part.Missed)
-		if err := mergeGroups(merged, part.Groups, index, n == 0); err != nil {
+		if err := merged.add(part.Groups); err != nil {
 			return err
+		}
+	}
+	index := map[group]int{}
+	for _, p := range merged.parts {
+		for i := range p.Len() {
+			index[group{p.Windows[i], string(p.Keys.At(i))}] = len(index)
 		}
 	}
 	place := make([]int, r.groups()) // of the rows in merged; -1 for those that stay as they are
@@ -130,43 +136,17 @@ func (r *recounting) replace(l *plan.OutputLayout, cols map[int]*types.Vector, p
 			place[row] = -1
 		}
 	}
-	for n, a := range r.scan.Fold.Shadows(r.aggs).Aggs {
-		exact := types.NewVector(a.Final.Type(), merged.Len())
-		if err := a.Final.Finalise(merged.States[n], merged.Len(), r.s.settings.Confidence, exact, nil); err != nil {
-			return err
+	for n, a := range shadows.Aggs {
+		exact := types.NewVector(a.Final.Type(), len(index))
+		for _, p := range merged.parts {
+			if err := a.Final.Finalise(p.States[n], p.Len(), r.s.settings.Confidence, exact, nil); err != nil {
+				return err
+			}
 		}
 		r.replaceAgg(l, cols, r.aggs[n], exact, place)
 	}
 	r.exact = func(row int) bool {
 		return place[row] >= 0 && !slices.ContainsFunc(r.estimates, func(e estimated) bool { return e.errors.IsNull(row) || e.errors.Floats[row] > 0 })
-	}
-	return nil
-}
-
-// mergeGroups merges groups into others, whose places are in the index. same says
-// that both are the same, and have no places yet.
-func mergeGroups(into, from *state.Groups, index map[group]int, same bool) error {
-	at := make([]int, from.Len())
-	for i := range at {
-		g, known := group{from.Windows[i], string(from.Keys.At(i))}, false
-		if at[i], known = index[g]; known {
-			continue
-		}
-		if at[i] = i; !same {
-			at[i] = into.Add(from.Windows[i], from.Hashes[i], from.Keys.At(i))
-		}
-		index[g] = at[i]
-	}
-	if same {
-		return nil
-	}
-	into.Grow()
-	for st, s := range from.States {
-		for i := range at {
-			if err := into.States[st].MergeFrom(uint32(at[i]), s, uint32(i)); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
