@@ -4,6 +4,7 @@
 // (Env::LowerThreadPoolCPUPriority).
 //
 // Priorities belong to threads, so such a goroutine has a thread of its own, which
-// ends with it. Invariant: a goroutine here is never waited for while a lock is held
-// that a reader or an append needs for longer than the critical section itself.
+// ends with it. What it holds a lock for takes longer on busy cores: Pebble's own
+// mutex, and while a checkpoint commits, readers of rows that were set aside wait. So
+// no long work is done under a lock that the path of events or of answers takes.
 package background
