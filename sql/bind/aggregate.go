@@ -355,8 +355,8 @@ func (g *grouped) over(e expr.Expr, pos int) (expr.Expr, error) {
 func (s *scope) nameOf(index int) string {
 	for i := range s.cols {
 		if c := &s.cols[i]; c.index == index {
-			if c.table != "" {
-				return c.table + "." + c.name
+			if c.table.name != "" {
+				return c.table.name + "." + c.name
 			}
 			return c.name
 		}

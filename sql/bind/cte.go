@@ -108,12 +108,19 @@ func (b *binder) cteResult(c *cte) (*result, error) {
 	if err != nil || !c.many || b.correlated(r.node) {
 		return r, err
 	}
-	b.nextShared++
-	if b.sizes[b.nextShared] = b.planSize(r.node); b.sizes[b.nextShared] > maxShared {
+	shared := b.share(c.def.Name, r.node)
+	if b.planSize(shared) > maxShared {
 		return nil, sqlerr.New(sqlerr.StatementTooComplex, "WITH query %q reads others so often that its plan has more than %d operators", c.def.Name, maxShared).At(c.def.Position())
 	}
-	c.shared = &result{node: &plan.Shared{Name: c.def.Name, ID: b.nextShared, Child: r.node}, cols: r.cols}
+	c.shared = &result{node: shared, cols: r.cols}
 	return c.shared, nil
+}
+
+// share makes a plan that runs once, however often it is read.
+func (b *binder) share(name string, n plan.Node) *plan.Shared {
+	b.nextShared++
+	b.sizes[b.nextShared] = b.planSize(n)
+	return &plan.Shared{Name: name, ID: b.nextShared, Child: n}
 }
 
 // maxShared limits the plan of a common table expression that is read several

@@ -151,8 +151,8 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.FieldSelect:
 		return b.fieldSelect(c, x)
 	case *ast.Star:
-		if n := len(x.Qualifier); n > 0 && c.s.hasTable(x.Qualifier[n-1]) {
-			return b.wholeRow(c.s, x.Qualifier[n-1])
+		if of := qualified(x.Qualifier); c.s.hasTable(of) {
+			return b.wholeRow(c.s, of)
 		}
 		return nil, sqlerr.New(sqlerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	case *ast.NamedArg:
@@ -242,11 +242,8 @@ func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subque
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(r.cols) > len(l.Elems):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(q.Position())
-	case len(r.cols) < len(l.Elems):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(q.Position())
+	if err := sameWidth(r, len(l.Elems), q.Position()); err != nil {
+		return nil, err
 	}
 	items, err := b.rowSubquery(c.s, q, len(l.Elems))
 	if err != nil {

@@ -44,7 +44,7 @@ func (b *binder) frame(f *ast.Frame, order []plan.SortKey) (plan.Frame, error) {
 			if out.Mode == plan.FrameRange {
 				err = b.rangeOffset(&out, &pb, bound.Offset, order)
 			} else {
-				pb.Offset, err = b.rowCount(bound.Offset, [...]string{"RANGE", "ROWS", "GROUPS"}[out.Mode])
+				pb.Offset, err = b.rowCount(&scope{node: plan.OneRow(), ctx: &context{}}, bound.Offset, [...]string{"RANGE", "ROWS", "GROUPS"}[out.Mode])
 			}
 			if err != nil {
 				return out, err

@@ -90,7 +90,7 @@ func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 // joined pairs two scopes.
 func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int) (*scope, error) {
 	for _, t := range right.tables {
-		if t.name != "" && left.hasTable(t.name) {
+		if slices.ContainsFunc(left.tables, func(l table) bool { return t.conflicts(l.qualifier) }) {
 			return nil, sqlerr.New(sqlerr.DuplicateAlias, "table name %q specified more than once", t.name).At(pos)
 		}
 	}
@@ -125,19 +125,7 @@ func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *sco
 func (c column) moved(to []int, shift int) column {
 	c.index = to[c.index+shift]
 	c.status = false
-	if c.approx != nil {
-		a := *c.approx
-		for _, p := range []*int{&a.lo, &a.hi, &a.state} {
-			if *p >= 0 {
-				*p = to[*p+shift]
-			}
-		}
-		c.approx = &a
-	}
-	c.record = slices.Clone(c.record)
-	for i := range c.record {
-		c.record[i].index = to[c.record[i].index+shift]
-	}
+	c.approx, c.record = c.approx.moved(to, shift), movedRecord(c.record, to, shift)
 	return c
 }
 
@@ -360,7 +348,7 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 	}
 	s, err := derived(r, rel.Name, alias, ctx)
 	if err == nil {
-		s.tables[0].schema = rel.Schema
+		s.ofSchema(rel.Schema, alias)
 	}
 	return s, err
 }
@@ -397,13 +385,25 @@ func nodeScope(n plan.Node, name, schema string, alias *ast.Alias, base bool, ct
 	if err != nil {
 		return nil, err
 	}
-	s.tables[0].schema, s.tables[0].base = schema, base
+	s.tables[0].base = base
+	s.ofSchema(schema, alias)
 	for i, c := range n.Schema().Columns {
 		if c.Role == types.RoleData && c.Hidden { // a system column: seen when named
-			s.cols = append(s.cols, column{table: s.tables[0].name, name: c.Name, typ: c.Type, index: i, notNull: c.NotNull, hidden: true})
+			s.cols = append(s.cols, column{table: s.tables[0].qualifier, name: c.Name, typ: c.Type, index: i, notNull: c.NotNull, hidden: true})
 		}
 	}
 	return s, nil
+}
+
+// ofSchema says which schema the scope's one relation is of, unless an alias hides it.
+func (s *scope) ofSchema(schema string, alias *ast.Alias) {
+	if alias != nil && alias.Name != "" {
+		return
+	}
+	s.tables[0].schema = schema
+	for i := range s.cols {
+		s.cols[i].table = s.tables[0].qualifier
+	}
 }
 
 // derived makes a scope of a bound query, under its alias.
@@ -419,9 +419,9 @@ func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, er
 	if len(renamed) > len(r.cols) {
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", name, len(r.cols), len(renamed)).At(pos)
 	}
-	s := &scope{node: r.node, ctx: ctx, tables: []table{{name: name}}}
+	s := &scope{node: r.node, ctx: ctx, tables: []table{{qualifier: qualifier{name: name}}}}
 	for i, c := range r.cols {
-		col := column{table: name, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
+		col := column{table: s.tables[0].qualifier, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
 		col.origin = c.origin
 		if i < len(renamed) {
 			col.name = renamed[i].Name

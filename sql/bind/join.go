@@ -106,7 +106,7 @@ func (b *binder) joinScopes(left, right *scope, x *ast.Join, ctx *context) (*sco
 			return nil, err
 		}
 		if has(cond, subqueryKind) {
-			return b.joinWithSubquery(left, right, j, ctx, x)
+			return b.joinWithSubquery(left, right, j, cond, ctx, x)
 		}
 		j.On = cond
 	}
@@ -127,11 +127,129 @@ func identity(n int) []int {
 	return out
 }
 
-// joinWithSubquery filters an inner join by a condition with subqueries.
-func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, ctx *context, x *ast.Join) (*scope, error) {
-	if j.Kind != plan.InnerJoin {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "subqueries in the condition of an outer join are not supported").At(x.On.Position())
+// joinWithSubquery joins by a condition with subqueries: cond, over the columns of
+// the plain join.
+func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, cond expr.Expr, ctx *context, x *ast.Join) (*scope, error) {
+	if j.Kind == plan.InnerJoin {
+		return b.filteredJoin(left, right, j, ctx, x)
 	}
+	on, ok, err := b.attachToSides(left, right, cond)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		j.On = on
+		return b.joined(left, right, j, ctx, x.Position())
+	}
+	switch j.Kind {
+	case plan.LeftJoin:
+		return b.joinEachRow(left, right, ctx, x)
+	case plan.RightJoin:
+		s, err := b.joinEachRow(right, left, ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		n, m := len(right.cols), len(right.tables)
+		s.cols = append(slices.Clone(s.cols[n:]), s.cols[:n]...)
+		s.tables = append(slices.Clone(s.tables[m:]), s.tables[:m]...)
+		return s, nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions").At(x.On.Position())
+}
+
+// attachToSides adds the subqueries of a join's condition to the plans of the sides
+// whose rows they read, and returns the condition over the columns of the join of
+// these; false where one reads both sides.
+func (b *binder) attachToSides(left, right *scope, cond expr.Expr) (expr.Expr, bool, error) {
+	width := len(left.nodeSchema().Columns)
+	sides := map[int]*scope{}
+	separable := true
+	expr.Walk(cond, func(e expr.Expr) bool {
+		p, ok := e.(*placeholder)
+		if !ok || p.kind != subqueryKind {
+			return separable
+		}
+		sides[p.id] = right
+		reads := plan.Columns(p.args...)
+		for c := range reads {
+			if c < width {
+				sides[p.id] = left
+			}
+		}
+		for c := range reads {
+			separable = separable && (c < width) == (sides[p.id] == left)
+		}
+		return false
+	})
+	if !separable {
+		return nil, false, nil
+	}
+	values := map[int]int{} // where the side of a subquery has its value
+	attached, err := replace(cond, func(e expr.Expr) (expr.Expr, error) {
+		p, ok := e.(*placeholder)
+		if !ok || p.kind != subqueryKind {
+			return nil, nil
+		}
+		side := sides[p.id]
+		own := expr.Expr(p)
+		if side == right {
+			own = plan.Remap(own, func(i int) int { return i - width })
+		}
+		v, err := b.attach(&side.node, own)
+		if err != nil {
+			return nil, err
+		}
+		values[p.id], _ = plan.ColumnIndex(v)
+		return p, nil
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	raw := rawPair(left, right, left.ctx)
+	grown := len(left.nodeSchema().Columns)
+	on, err := replace(attached, func(e expr.Expr) (expr.Expr, error) {
+		switch n := e.(type) {
+		case *placeholder:
+			if n.kind != subqueryKind {
+				return nil, nil
+			}
+			if sides[n.id] == right {
+				return raw.at(values[n.id] + grown), nil
+			}
+			return raw.at(values[n.id]), nil
+		case *expr.Column:
+			c := *n
+			if c.Index >= width {
+				c.Index += grown - width
+			}
+			return &c, nil
+		}
+		return nil, nil
+	})
+	return on, true, err
+}
+
+// joinEachRow is a left join by a condition whose subqueries read both sides: for each
+// row of the left the rows of the right that meet it.
+func (b *binder) joinEachRow(left, right *scope, ctx *context, x *ast.Join) (*scope, error) {
+	f := &frame{parent: left}
+	left.ctx, right.ctx = ctx, &context{frame: f, ctes: ctx.ctes}
+	if !b.correlated(right.node) { // it is read once
+		right.node = b.share("join", right.node)
+	}
+	cond, err := b.boolExpr(&clause{s: right, name: "JOIN/ON"}, x.On)
+	if err != nil {
+		return nil, err
+	}
+	if cond, err = b.attach(&right.node, cond); err != nil {
+		return nil, err
+	}
+	right.node = &plan.Filter{Child: right.node, Cond: cond}
+	return applyLateral(left, right, f, plan.ApplyLateralLeft, ctx), nil
+}
+
+// filteredJoin filters an inner join by its condition.
+func (b *binder) filteredJoin(left, right *scope, j *plan.Join, ctx *context, x *ast.Join) (*scope, error) {
 	s, err := b.joined(left, right, j, ctx, x.Position())
 	if err != nil {
 		return nil, err
@@ -191,11 +309,11 @@ func (b *binder) using(left, right *scope, j *plan.Join, names []string, ctx *co
 	values, cols := passAll(s.node)
 	for i, p := range pairs {
 		c := p.l.moved(to, 0)
-		c.table = ""
+		c.table = qualifier{}
 		switch j.Kind {
 		case plan.RightJoin:
 			c = p.r.moved(to, width)
-			c.table = ""
+			c.table = qualifier{}
 		case plan.FullJoin:
 			v, err := expr.NewCoalesce(s.at(to[p.l.index]), s.at(to[p.r.index+width]))
 			if err != nil {

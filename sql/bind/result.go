@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -50,6 +52,40 @@ func (r *result) values() ([]expr.Expr, []types.Column) {
 		cols[i] = types.Column{Name: c.name, Type: c.typ, NotNull: c.notNull}
 	}
 	return values, cols
+}
+
+// moved returns the result after its node became part of a join, whose columns to
+// tells, shift being those of the other side before it.
+func (r *result) moved(node plan.Node, to []int, shift int) *result {
+	out := &result{node: node}
+	for _, c := range r.cols {
+		c.index = to[c.index+shift]
+		c.approx, c.record = c.approx.moved(to, shift), movedRecord(c.record, to, shift)
+		out.cols = append(out.cols, c)
+	}
+	return out
+}
+
+// moved returns where bounds and state are after a join.
+func (a *approx) moved(to []int, shift int) *approx {
+	if a == nil {
+		return nil
+	}
+	m := *a
+	for _, p := range []*int{&m.lo, &m.hi, &m.state} {
+		if *p >= 0 {
+			*p = to[*p+shift]
+		}
+	}
+	return &m
+}
+
+func movedRecord(record []recordPlace, to []int, shift int) []recordPlace {
+	record = slices.Clone(record)
+	for i := range record {
+		record[i].index = to[record[i].index+shift]
+	}
+	return record
 }
 
 // sample stands for column i where a type is resolved.

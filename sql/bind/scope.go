@@ -14,7 +14,7 @@ import (
 
 // column is a name that expressions may use, and where its value is.
 type column struct {
-	table   string
+	table   qualifier
 	name    string
 	typ     types.Type
 	index   int // of the scope's node
@@ -38,10 +38,23 @@ type approx struct {
 
 // table is one name of FROM.
 type table struct {
-	name   string
-	schema string // "" for what has no schema
-	base   bool   // a stream or a continuous view: * shows the envelope
-	key    []int  // columns of the scope's node that identify a row, if known
+	qualifier
+	base bool  // a stream or a continuous view: * shows the envelope
+	key  []int // columns of the scope's node that identify a row, if known
+}
+
+// qualifier names a table of FROM. A schema is part of the name of a relation that
+// has no alias. The zero value names none.
+type qualifier struct{ schema, name string }
+
+// names reports whether a column so qualified may be one of the table.
+func (q qualifier) names(t qualifier) bool {
+	return q.name == t.name && (q.schema == "" || q.schema == t.schema)
+}
+
+// conflicts reports whether two tables may not stand in one FROM.
+func (q qualifier) conflicts(t qualifier) bool {
+	return q.name != "" && q.name == t.name && (q.schema == t.schema || q.schema == "" || t.schema == "")
 }
 
 // scope is the plan of FROM and the names it brings.
@@ -125,50 +138,57 @@ func (s *scope) stateAt(a *approx) expr.Expr {
 
 // resolve binds a column reference in this scope or one around it.
 func (b *binder) resolve(s *scope, ref *ast.ColumnRef) (expr.Expr, error) {
-	qualifier, name, err := splitRef(b.env.Snapshot.Database, ref)
+	of, name, err := splitRef(b.env.Snapshot.Database, ref)
 	if err != nil {
 		return nil, err
 	}
-	e, err := b.find(s, qualifier, name, ref)
+	e, err := b.find(s, of, name, ref)
 	if err != nil || e != nil {
 		return e, err
 	}
 	if ref.Pos != 0 {
-		return nil, b.undefinedColumn(s, qualifier, ref).At(ref.Position())
+		return nil, b.undefinedColumn(s, of, ref).At(ref.Position())
 	}
-	return nil, b.undefinedColumn(s, qualifier, ref)
+	return nil, b.undefinedColumn(s, of, ref)
 }
 
-// splitRef takes schema and database off a reference.
-func splitRef(database string, ref *ast.ColumnRef) (qualifier, name string, err error) {
+// splitRef takes a reference apart.
+func splitRef(database string, ref *ast.ColumnRef) (of qualifier, name string, err error) {
 	p := ref.Parts
 	if len(p) == 4 && p[0] == database {
 		p = p[1:]
 	}
-	switch len(p) {
-	case 1:
-		return "", p[0], nil
-	case 2:
-		return p[0], p[1], nil
-	case 3:
-		return p[1], p[2], nil
+	if n := len(p) - 1; n <= 2 {
+		return qualified(p[:n]), p[n], nil
 	}
-	return "", "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %s", strings.Join(ref.Parts, ".")).At(ref.Position())
+	return qualifier{}, "", sqlerr.New(sqlerr.FeatureNotSupported, "cross-database references are not implemented: %s", strings.Join(ref.Parts, ".")).At(ref.Position())
+}
+
+// qualified makes a qualifier of the parts before a column's name or a star.
+func qualified(parts []string) qualifier {
+	switch n := len(parts); n {
+	case 0:
+		return qualifier{}
+	case 1:
+		return qualifier{name: parts[0]}
+	default:
+		return qualifier{schema: parts[n-2], name: parts[n-1]}
+	}
 }
 
 // find looks a name up, level by level; nil where no level has it.
-func (b *binder) find(s *scope, qualifier, name string, ref *ast.ColumnRef) (expr.Expr, error) {
-	e, err := b.findHere(s, qualifier, name)
+func (b *binder) find(s *scope, of qualifier, name string, ref *ast.ColumnRef) (expr.Expr, error) {
+	e, err := b.findHere(s, of, name)
 	if err != nil {
 		return nil, sqlerr.From(err).At(ref.Position())
 	}
 	if e != nil || s.ctx == nil || s.ctx.frame == nil {
 		return e, nil
 	}
-	if qualifier != "" && s.hasTable(qualifier) {
+	if s.hasTable(of) {
 		return nil, nil
 	}
-	outer, err := b.find(s.ctx.frame.parent, qualifier, name, ref)
+	outer, err := b.find(s.ctx.frame.parent, of, name, ref)
 	if err != nil || outer == nil {
 		return nil, err
 	}
@@ -179,15 +199,41 @@ func (b *binder) find(s *scope, qualifier, name string, ref *ast.ColumnRef) (exp
 	return e, nil
 }
 
-func (s *scope) hasTable(name string) bool {
-	return slices.ContainsFunc(s.tables, func(t table) bool { return t.name == name })
+func (s *scope) hasTable(of qualifier) bool {
+	return slices.ContainsFunc(s.tables, func(t table) bool { return t.name != "" && of.names(t.qualifier) })
 }
 
-func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
+// checkTable refuses a name that two tables have, of different schemas.
+func (s *scope) checkTable(of qualifier) error {
+	found := false
+	for _, t := range s.tables {
+		if of.name == "" || !of.names(t.qualifier) {
+			continue
+		}
+		if found {
+			return sqlerr.New(sqlerr.AmbiguousAlias, "table reference %q is ambiguous", of.name)
+		}
+		found = true
+	}
+	return nil
+}
+
+// has reports whether a reference may mean the column.
+func (c *column) has(of qualifier, name string) bool {
+	if of.name == "" {
+		return c.name == name && !c.joined
+	}
+	return c.name == name && of.names(c.table)
+}
+
+func (b *binder) findHere(s *scope, of qualifier, name string) (expr.Expr, error) {
+	if err := s.checkTable(of); err != nil {
+		return nil, err
+	}
 	var found *column
 	for i := range s.cols {
 		c := &s.cols[i]
-		if c.name != name || qualifier != "" && c.table != qualifier || qualifier == "" && c.joined {
+		if !c.has(of, name) {
 			continue
 		}
 		if found != nil {
@@ -198,7 +244,7 @@ func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
 	if found != nil {
 		return b.read(s, found), nil
 	}
-	if qualifier != "" && !s.hasTable(qualifier) {
+	if of.name != "" && !s.hasTable(of) {
 		return nil, nil
 	}
 	if env := s.envelope(); env >= 0 {
@@ -208,25 +254,28 @@ func (b *binder) findHere(s *scope, qualifier, name string) (expr.Expr, error) {
 			}
 		}
 	}
-	if w := s.window; w != nil && qualifier == "" && (name == windowStart || name == windowEnd) {
+	if w := s.window; w != nil && of.name == "" && (name == windowStart || name == windowEnd) {
 		c := *w
 		c.End = name == windowEnd
 		return &c, nil
 	}
-	if e, err := s.findBound(qualifier, name); e != nil || err != nil {
+	if e, err := s.findBound(of, name); e != nil || err != nil {
 		return e, err
 	}
-	if qualifier == "" && s.hasTable(name) {
-		return b.wholeRow(s, name)
+	if whole := (qualifier{name: name}); of.name == "" && s.hasTable(whole) {
+		return b.wholeRow(s, whole)
 	}
 	return nil, nil
 }
 
 // wholeRow is a table's name where a value may stand: its row.
-func (b *binder) wholeRow(s *scope, table string) (expr.Expr, error) {
+func (b *binder) wholeRow(s *scope, of qualifier) (expr.Expr, error) {
+	if err := s.checkTable(of); err != nil {
+		return nil, err
+	}
 	var fields []recordField
 	for i := range s.cols {
-		if c := &s.cols[i]; c.table == table && !c.hidden {
+		if c := &s.cols[i]; of.names(c.table) && !c.hidden {
 			fields = append(fields, recordField{c.name, b.read(s, c)})
 		}
 	}
@@ -239,7 +288,7 @@ const (
 )
 
 // findBound resolves <column>_lo, <column>_hi and <column>__state.
-func (s *scope) findBound(qualifier, name string) (expr.Expr, error) {
+func (s *scope) findBound(of qualifier, name string) (expr.Expr, error) {
 	for _, suffix := range []string{"__state", "_lo", "_hi"} {
 		base, ok := strings.CutSuffix(name, suffix)
 		if !ok {
@@ -248,7 +297,7 @@ func (s *scope) findBound(qualifier, name string) (expr.Expr, error) {
 		var found expr.Expr
 		for i := range s.cols {
 			c := &s.cols[i]
-			if c.name != base || c.approx == nil || qualifier != "" && c.table != qualifier || qualifier == "" && c.joined {
+			if c.approx == nil || !c.has(of, base) {
 				continue
 			}
 			if found != nil {
@@ -270,20 +319,20 @@ func (s *scope) findBound(qualifier, name string) (expr.Expr, error) {
 	return nil, nil
 }
 
-func (b *binder) undefinedColumn(s *scope, qualifier string, ref *ast.ColumnRef) *sqlerr.Error {
+func (b *binder) undefinedColumn(s *scope, of qualifier, ref *ast.ColumnRef) *sqlerr.Error {
 	known := false
 	for x := s; x != nil; x = outerScope(x) {
-		known = known || x.hasTable(qualifier)
+		known = known || x.hasTable(of)
 	}
-	if qualifier != "" && !known {
-		err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", qualifier)
+	if of.name != "" && !known {
+		err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", of.name)
 		var names []string
 		for x := s; x != nil; x = outerScope(x) {
 			for _, t := range x.tables {
 				names = append(names, t.name)
 			}
 		}
-		if near := expr.NearestName(qualifier, names); near != "" {
+		if near := expr.NearestName(of.name, names); near != "" {
 			err = err.WithHint("Perhaps you meant to reference the table alias %q.", near)
 		}
 		return err
@@ -295,7 +344,7 @@ func (b *binder) undefinedColumn(s *scope, qualifier string, ref *ast.ColumnRef)
 		for _, c := range x.cols {
 			names = append(names, c.name)
 			if owner[c.name] == "" {
-				owner[c.name] = c.table
+				owner[c.name] = c.table.name
 			}
 		}
 	}

@@ -45,20 +45,21 @@ func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*re
 	if err != nil {
 		return nil, err
 	}
-	return b.limit(s, r, keys)
+	return b.limit(s, r, keys, ctx)
 }
 
 // limit adds LIMIT and OFFSET.
-func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey) (*result, error) {
+func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey, ctx *context) (*result, error) {
 	if s.Limit == nil && s.Offset == nil {
 		return r, nil
 	}
 	l := &plan.Limit{Child: r.node}
+	counts := &scope{node: plan.OneRow(), ctx: &context{frame: ctx.frame, ctes: ctx.ctes}}
 	var err error
-	if l.Count, err = b.rowCount(s.Limit, "LIMIT"); err != nil {
+	if l.Count, err = b.rowCount(counts, s.Limit, "LIMIT"); err != nil {
 		return nil, err
 	}
-	if l.Offset, err = b.rowCount(s.Offset, "OFFSET"); err != nil {
+	if l.Offset, err = b.rowCount(counts, s.Offset, "OFFSET"); err != nil {
 		return nil, err
 	}
 	if s.WithTies {
@@ -68,10 +69,32 @@ func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey) (*result, 
 		l.Ties = keys
 	}
 	r.node = l
-	return r, nil
+	return b.limitBySubquery(counts, r, l)
 }
 
-func (b *binder) rowCount(e ast.Expr, what string) (expr.Expr, error) {
+// limitBySubquery limits a result by subqueries: they yield one row of counts, and the
+// result is read with these as parameters.
+func (b *binder) limitBySubquery(counts *scope, r *result, l *plan.Limit) (*result, error) {
+	if !has(l.Count, subqueryKind) && !has(l.Offset, subqueryKind) {
+		return r, nil
+	}
+	f := &frame{parent: counts}
+	for _, count := range []*expr.Expr{&l.Count, &l.Offset} {
+		if *count == nil {
+			continue
+		}
+		e, err := b.attach(&counts.node, *count)
+		if err != nil {
+			return nil, err
+		}
+		*count = b.cross(f, e)
+	}
+	node, to := plan.NewLateral(&plan.Apply{Kind: plan.ApplyLateral, Child: counts.node, Subplan: l, Outer: f.outer, Slots: f.slots})
+	return r.moved(node, to, len(counts.node.Schema().Columns)), nil
+}
+
+// rowCount binds the argument of LIMIT or OFFSET over a row without columns.
+func (b *binder) rowCount(s *scope, e ast.Expr, what string) (expr.Expr, error) {
 	if e == nil {
 		return nil, nil
 	}
@@ -85,7 +108,7 @@ func (b *binder) rowCount(e ast.Expr, what string) (expr.Expr, error) {
 	if column != nil {
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", what).At(column.Position())
 	}
-	v, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: what}, e)
+	v, err := b.expr(&clause{s: s, name: what}, e)
 	if err != nil {
 		return nil, err
 	}
@@ -258,18 +281,20 @@ func (q *selecting) describe(t *target) {
 
 // star expands * or t.*.
 func (q *selecting) star(x *ast.Star) error {
-	qualifier := ""
-	if n := len(x.Qualifier); n > 0 {
-		qualifier = x.Qualifier[n-1]
-		if !q.s.hasTable(qualifier) {
-			return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", qualifier).At(x.Position())
+	of := qualified(x.Qualifier)
+	if of.name != "" {
+		if !q.s.hasTable(of) {
+			return sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", of.name).At(x.Position())
+		}
+		if err := q.s.checkTable(of); err != nil {
+			return sqlerr.From(err).At(x.Position())
 		}
 	} else if len(q.s.tables) == 0 {
 		return sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(x.Position())
 	}
 	for i := range q.s.cols {
 		c := &q.s.cols[i]
-		if c.hidden || qualifier == "" && c.joined || qualifier != "" && c.table != qualifier {
+		if c.hidden || !c.has(of, c.name) {
 			continue
 		}
 		t := target{e: q.b.read(q.s, c), name: c.name, pos: x.Position()}
@@ -278,7 +303,7 @@ func (q *selecting) star(x *ast.Star) error {
 		q.targets = append(q.targets, t)
 	}
 	for _, t := range q.s.tables {
-		q.starBase = q.starBase || t.base && (qualifier == "" || t.name == qualifier)
+		q.starBase = q.starBase || t.base && (of.name == "" || of.names(t.qualifier))
 	}
 	return nil
 }
@@ -418,7 +443,7 @@ func (q *selecting) addDependent() {
 			determined = determined && grouped[i]
 		}
 		for i := range q.s.cols {
-			if c := &q.s.cols[i]; determined && c.table == t.name {
+			if c := &q.s.cols[i]; determined && c.table == t.qualifier {
 				q.group.addEverywhere(q.addKey(q.b.read(q.s, c)))
 			}
 		}
@@ -506,7 +531,7 @@ func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (
 		return -1, nil
 	}
 	if columnsFirst {
-		if e, err := q.b.findHere(q.s, "", ref.Name()); e != nil || err != nil {
+		if e, err := q.b.findHere(q.s, qualifier{}, ref.Name()); e != nil || err != nil {
 			return -1, nil //nolint:nilerr // an ambiguity is reported when the name is bound
 		}
 	}

@@ -143,11 +143,8 @@ func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case len(r.cols) > len(args):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
-	case len(r.cols) < len(args):
-		return nil, sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
+	if err := sameWidth(r, len(args), pos); err != nil {
+		return nil, err
 	}
 	to := make([]types.Type, len(args))
 	for i := range args {
@@ -180,8 +177,8 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 		}
 		return expr.NewNot(e)
 	}
-	if _, row := x.Left.(*ast.Row); row {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "rows are compared with subqueries by =, IN and NOT IN only")
+	if row, ok := x.Left.(*ast.Row); ok && x.Query != nil {
+		return b.quantifiedRow(c, row, x)
 	}
 	left, err := b.expr(c, x.Left)
 	if err != nil {
@@ -207,6 +204,53 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 		return nil, err
 	}
 	return expr.NewAnyAll(x.Op.Name, left, array, x.All)
+}
+
+// quantifiedRow binds row op ANY|ALL (query): whether one, or all, of the outcomes of
+// the comparisons are true.
+func (b *binder) quantifiedRow(c *clause, row *ast.Row, x *ast.Quantified) (expr.Expr, error) {
+	left, err := b.exprs(c, row.Elems)
+	if err != nil {
+		return nil, err
+	}
+	f := &frame{parent: c.s}
+	r, err := b.selectStmt(x.Query, c.s.below(f))
+	if err != nil {
+		return nil, err
+	}
+	if err := sameWidth(r, len(left), x.Position()); err != nil {
+		return nil, err
+	}
+	right := make([]expr.Expr, len(left))
+	for i := range left {
+		right[i] = r.sample(i)
+		if _, constant := left[i].(*expr.Const); !constant {
+			left[i] = b.cross(f, left[i])
+		}
+	}
+	outcome, err := expr.NewRowCompare(x.Op.Name, left, right)
+	if err != nil {
+		return nil, err
+	}
+	of := types.Of(types.Bool)
+	compared := &result{cols: []output{{typ: of}}}
+	compared.node = plan.NewProject(r.node, []expr.Expr{outcome}, []types.Column{{Name: "compared", Type: of}})
+	array, err := b.arrayOf(compared, f, x.Position())
+	if err != nil {
+		return nil, err
+	}
+	return expr.NewAnyAll("=", expr.NewConst(types.BoolDatum(true)), array, x.All)
+}
+
+// sameWidth checks that a subquery has as many columns as what it is compared with.
+func sameWidth(r *result, n, pos int) error {
+	switch {
+	case len(r.cols) > n:
+		return sqlerr.New(sqlerr.SyntaxError, "subquery has too many columns").At(pos)
+	case len(r.cols) < n:
+		return sqlerr.New(sqlerr.SyntaxError, "subquery has too few columns").At(pos)
+	}
+	return nil
 }
 
 // rowSubquery makes n expressions of a subquery with n columns: each is the

@@ -334,7 +334,8 @@ func (b *binder) viewScope(rel *catalog.Relation, alias *ast.Alias, ctx *context
 	if err != nil {
 		return nil, err
 	}
-	s.tables[0].schema, s.tables[0].base = rel.Schema, true
+	s.tables[0].base = true
+	s.ofSchema(rel.Schema, alias)
 	return s, nil
 }
 

@@ -74,6 +74,7 @@ const (
 	DuplicateObject              Code = "42710"
 	DuplicateAlias               Code = "42712"
 	AmbiguousColumn              Code = "42702"
+	AmbiguousAlias               Code = "42P09"
 	AmbiguousFunction            Code = "42725"
 	DatatypeMismatch             Code = "42804"
 	InvalidColumnReference       Code = "42P10"
