@@ -50,6 +50,8 @@ func isLateral(item ast.FromItem) bool {
 		return x.Lateral
 	case *ast.FuncRef:
 		return !isWindowFunc(x.Func)
+	case *ast.Join:
+		return isLateral(x.Left) || isLateral(x.Right)
 	}
 	return false
 }
@@ -74,6 +76,9 @@ func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 		return b.tableRef(x, ctx)
 	case *ast.SubqueryRef:
 		inner := &context{frame: ctx.frame, ctes: ctx.ctes}
+		if x.Lateral {
+			inner = ctx.reaching()
+		}
 		r, err := b.selectStmt(x.Query, inner)
 		if err != nil {
 			return nil, err
@@ -89,14 +94,22 @@ func (b *binder) fromItem(item ast.FromItem, ctx *context) (*scope, error) {
 
 // joined pairs two scopes.
 func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int) (*scope, error) {
-	for _, t := range right.tables {
-		if slices.ContainsFunc(left.tables, func(l table) bool { return t.conflicts(l.qualifier) }) {
-			return nil, sqlerr.New(sqlerr.DuplicateAlias, "table name %q specified more than once", t.name).At(pos)
-		}
+	if err := distinctNames(left, right, pos); err != nil {
+		return nil, err
 	}
 	j.Left, j.Right = left.node, right.node
 	node, to := plan.NewJoin(j)
 	return pairScopes(left, right, node, to, ctx), nil
+}
+
+// distinctNames refuses two tables of one name.
+func distinctNames(left, right *scope, pos int) error {
+	for _, t := range right.tables {
+		if slices.ContainsFunc(left.tables, func(l table) bool { return t.conflicts(l.qualifier) }) {
+			return sqlerr.New(sqlerr.DuplicateAlias, "table name %q specified more than once", t.name).At(pos)
+		}
+	}
+	return nil
 }
 
 func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *scope {
@@ -132,8 +145,8 @@ func (c column) moved(to []int, shift int) column {
 // lateral binds an item that may read those before it.
 func (b *binder) lateral(left *scope, item ast.FromItem, ctx *context) (*scope, error) {
 	f := &frame{parent: left}
-	left.ctx = ctx
-	right, err := b.fromItem(item, &context{frame: f, ctes: ctx.ctes})
+	left.ctx = ctx.reaching()
+	right, err := b.fromItem(item, ctx.after(f))
 	if err != nil {
 		return nil, err
 	}

@@ -48,11 +48,12 @@ func (b *binder) join(x *ast.Join, ctx *context) (*scope, error) {
 
 func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
 	f := &frame{parent: left}
-	left.ctx = ctx
-	right, err := b.fromItem(x.Right, &context{frame: f, ctes: ctx.ctes})
+	left.ctx = ctx.reaching()
+	right, err := b.fromItem(x.Right, ctx.after(f))
 	if err != nil {
 		return nil, err
 	}
+	left.ctx, right.ctx = ctx, &context{frame: f, ctes: ctx.ctes}
 	if len(f.slots) == 0 {
 		return b.joinScopes(left, right, x, ctx)
 	}
@@ -154,7 +155,62 @@ func (b *binder) joinWithSubquery(left, right *scope, j *plan.Join, cond expr.Ex
 		s.tables = append(slices.Clone(s.tables[m:]), s.tables[:m]...)
 		return s, nil
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions").At(x.On.Position())
+	return b.fullJoinEachRow(left, right, ctx, x)
+}
+
+// fullJoinEachRow is a full join by a condition whose subqueries read both sides: the
+// left join, and the rows of the right that no row of the left meets.
+func (b *binder) fullJoinEachRow(left, right *scope, ctx *context, x *ast.Join) (*scope, error) {
+	if left.envelope() >= 0 || right.envelope() >= 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a FULL JOIN of streams takes no condition with a subquery that reads both sides").At(x.On.Position())
+	}
+	for _, side := range []*scope{left, right} {
+		if !b.correlated(side.node) {
+			side.node = b.share("join", side.node) // it is read twice
+		}
+	}
+	l, r := *left, *right // for the rows that have no partner
+	pairs, err := b.joinEachRow(left, right, ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	f := &frame{parent: &r}
+	l.ctx, r.ctx = &context{frame: f, ctes: ctx.ctes}, ctx
+	cond, err := b.boolExpr(&clause{s: &l, name: "JOIN/ON"}, x.On)
+	if err != nil {
+		return nil, err
+	}
+	width := len(l.nodeSchema().Columns)
+	if cond, err = b.attach(&l.node, cond); err != nil {
+		return nil, err
+	}
+	meets := &plan.Apply{
+		Kind: plan.ApplyExists, Child: r.node, Subplan: &plan.Filter{Child: l.node, Cond: cond}, Outer: f.outer, Slots: f.slots,
+		Column: types.Column{Name: "exists", Type: types.Of(types.Bool)},
+	}
+	alone, err := expr.NewNot(plan.NewColumn(meets.Schema(), len(r.nodeSchema().Columns)))
+	if err != nil {
+		return nil, err
+	}
+	if plan.EnvelopeAt(pairs.nodeSchema()) >= 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a FULL JOIN takes no condition with a subquery over a stream that reads both sides").At(x.On.Position())
+	}
+	rest := &plan.Project{Child: &plan.Filter{Child: meets, Cond: alone}}
+	values, cols := passAll(pairs.node)
+	for i := range cols {
+		cols[i].NotNull = false
+		value := expr.Expr(&expr.Const{Datum: types.NullOf(cols[i].Type)})
+		if own := i - width; own >= 0 && own < len(r.nodeSchema().Columns) {
+			value = plan.NewColumn(rest.Child.Schema(), own)
+		}
+		rest.Values = append(rest.Values, value)
+	}
+	rest.Cols = cols
+	pairs.node = &plan.Append{Inputs: []plan.Node{&plan.Project{Child: pairs.node, Values: values, Cols: cols}, rest}}
+	for i := range pairs.cols {
+		pairs.cols[i].notNull = false
+	}
+	return pairs, nil
 }
 
 // attachToSides adds the subqueries of a join's condition to the plans of the sides
@@ -234,8 +290,8 @@ func (b *binder) attachToSides(left, right *scope, cond expr.Expr) (expr.Expr, b
 func (b *binder) joinEachRow(left, right *scope, ctx *context, x *ast.Join) (*scope, error) {
 	f := &frame{parent: left}
 	left.ctx, right.ctx = ctx, &context{frame: f, ctes: ctx.ctes}
-	if !b.correlated(right.node) { // it is read once
-		right.node = b.share("join", right.node)
+	if !b.correlated(right.node) {
+		right.node = b.share("join", right.node) // it is read once
 	}
 	cond, err := b.boolExpr(&clause{s: right, name: "JOIN/ON"}, x.On)
 	if err != nil {
@@ -280,6 +336,9 @@ func commonNames(left, right *scope) []string {
 
 // using joins by equal names. The merged column comes first and stands for both.
 func (b *binder) using(left, right *scope, j *plan.Join, names []string, ctx *context, pos int) (*scope, error) {
+	if err := distinctNames(left, right, pos); err != nil {
+		return nil, err
+	}
 	var conds []expr.Expr
 	raw := rawPair(left, right, ctx)
 	width := len(left.node.Schema().Columns)

@@ -84,6 +84,22 @@ func (s *scope) nodeSchema() *types.Schema {
 type context struct {
 	frame *frame
 	ctes  *cte
+	// lateral is the border to the items of FROM before this one: only what is LATERAL
+	// crosses it.
+	lateral *frame
+}
+
+// after is the context of an item of FROM that may read the items of the frame's scope.
+func (c *context) after(f *frame) *context {
+	return &context{frame: c.frame, ctes: c.ctes, lateral: f}
+}
+
+// reaching is the context of an expression or a query that is LATERAL.
+func (c *context) reaching() *context {
+	if c.lateral == nil {
+		return c
+	}
+	return &context{frame: c.lateral, ctes: c.ctes}
 }
 
 // frame is the border between a correlated subquery and the query around it:

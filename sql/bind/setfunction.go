@@ -43,7 +43,7 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 		return b.windowRef(x, ctx)
 	}
 	name := x.Func.Name.Name
-	s := &scope{node: plan.OneRow(), ctx: ctx}
+	s := &scope{node: plan.OneRow(), ctx: ctx.reaching()}
 	c := &clause{s: s, name: "functions in FROM"}
 	var node plan.Node
 	if b.isSetFunction(name) {
