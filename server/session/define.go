@@ -150,6 +150,9 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(x.Columns) > len(q.Output) {
+		return "", sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns").At(x.Columns[len(q.Output)].Position())
+	}
 	var cols []types.Column
 	for i, c := range q.Output {
 		if i < len(x.Columns) {

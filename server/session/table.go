@@ -22,6 +22,9 @@ func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Colu
 		if err != nil {
 			return nil, err
 		}
+		if err := bind.CheckCollation(d.Collation, t); err != nil {
+			return nil, err
+		}
 		constraints = append(constraints, d.Constraints...)
 		if d.Identity != nil {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "streams have no identity columns").At(d.Position())
@@ -122,6 +125,9 @@ func (d *definer) column(x *ast.ColumnDef) error {
 		if t, err = bind.TypeOf(x.Type); err != nil {
 			return err
 		}
+	}
+	if err := bind.CheckCollation(x.Collation, t); err != nil {
+		return err
 	}
 	n := len(d.table.Columns)
 	generated := serial != 0 || x.Identity != nil

@@ -97,7 +97,11 @@ func (b *binder) exprNode(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.Subquery:
 		return b.subquery(c, x)
 	case *ast.Collate:
-		return b.expr(c, x.Arg)
+		arg, err := b.expr(c, x.Arg)
+		if err != nil {
+			return nil, err
+		}
+		return arg, checkCollation(x.Collation, arg.Type(), x.Position())
 	}
 	return b.predicate(c, e)
 }
@@ -412,15 +416,42 @@ func (b *binder) subscript(c *clause, x *ast.Subscript) (expr.Expr, error) {
 	return expr.NewSubscript(array, index)
 }
 
+// arrayAs binds ARRAY[...]::t, which casts each element.
+func (b *binder) arrayAs(c *clause, a *ast.Array, t types.Type) (expr.Expr, error) {
+	if len(a.Elems) == 0 {
+		return expr.NewArrayOf(types.Of(t.OID.Elem()), nil)
+	}
+	elems := make([]expr.Expr, len(a.Elems))
+	nested := slices.ContainsFunc(a.Elems, func(item ast.Expr) bool { _, ok := item.(*ast.Array); return ok })
+	for i, item := range a.Elems {
+		var err error
+		if inner, ok := item.(*ast.Array); ok {
+			elems[i], err = b.arrayAs(c, inner, t)
+		} else if elems[i], err = b.expr(c, item); err == nil {
+			to := t
+			if !nested && !elems[i].Type().OID.IsArray() {
+				to = t.ElemType()
+			}
+			elems[i], err = expr.Cast(elems[i], to, expr.Explicit)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return expr.NewArray(elems)
+}
+
 func (b *binder) cast(c *clause, x *ast.Cast) (expr.Expr, error) {
 	t, err := typeOf(x.Type)
 	if err != nil {
 		return nil, err
 	}
-	if a, ok := x.Arg.(*ast.Array); ok && t.OID.IsArray() && len(a.Elems) == 0 {
-		return expr.NewArrayOf(types.Of(t.OID.Elem()), nil)
+	var arg expr.Expr
+	if a, ok := x.Arg.(*ast.Array); ok && t.OID.IsArray() {
+		arg, err = b.arrayAs(c, a, t)
+	} else {
+		arg, err = b.expr(c, x.Arg)
 	}
-	arg, err := b.expr(c, x.Arg)
 	if err != nil {
 		return nil, err
 	}

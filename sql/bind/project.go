@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"strconv"
+
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -287,6 +289,24 @@ func distinctOf(n plan.Node, width int) plan.Node {
 	return plan.NewAggregate(n, keys, s.Columns[:width:width], nil, true)
 }
 
+// orderConstant makes a literal of one with a minus sign, which is no position either.
+func orderConstant(e ast.Expr) ast.Expr {
+	u, ok := e.(*ast.Unary)
+	if !ok || u.Op.Name != "-" {
+		return e
+	}
+	l, ok := u.Arg.(*ast.Literal)
+	if !ok || l.Kind != ast.IntegerLiteral && l.Kind != ast.DecimalLiteral {
+		return e
+	}
+	negative := *l
+	negative.Pos, negative.Text = u.Pos, "-"+l.Text
+	if _, err := strconv.ParseInt(negative.Text, 10, 32); err != nil {
+		negative.Kind = ast.DecimalLiteral
+	}
+	return &negative
+}
+
 // sortOutput orders VALUES and set operations: by output columns alone.
 func (b *binder) sortOutput(r *result, order []ast.SortKey, ctx *context) ([]plan.SortKey, error) {
 	if len(order) == 0 {
@@ -300,7 +320,7 @@ func (b *binder) sortOutput(r *result, order []ast.SortKey, ctx *context) ([]pla
 	var keys []plan.SortKey
 	for _, k := range order {
 		var v expr.Expr
-		switch x := k.Expr.(type) {
+		switch x := orderConstant(k.Expr).(type) {
 		case *ast.Literal:
 			if x.Kind != ast.IntegerLiteral {
 				return nil, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in ORDER BY").At(x.Position())
@@ -315,6 +335,9 @@ func (b *binder) sortOutput(r *result, order []ast.SortKey, ctx *context) ([]pla
 				return nil, err
 			}
 		default:
+			if _, err := b.expr(&clause{s: s, name: "ORDER BY"}, x); err != nil {
+				return nil, err
+			}
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").
 				WithDetail("Only result column names can be used, not expressions or functions.").
 				WithHint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.").At(k.Expr.Position())

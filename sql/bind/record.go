@@ -53,8 +53,8 @@ func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
 	if f, ok := x.Arg.(*ast.FuncCall); ok && !x.Star && b.isSetFunction(f.Name.Name) {
 		return b.setInExpr(c, f, x.Field)
 	}
-	if ref, ok := x.Arg.(*ast.ColumnRef); ok && !x.Star {
-		e, err := b.expr(c, ref)
+	if !x.Star {
+		e, err := b.expr(c, x.Arg)
 		if err != nil {
 			return nil, err
 		}
@@ -66,6 +66,9 @@ func (b *binder) fieldSelect(c *clause, x *ast.FieldSelect) (expr.Expr, error) {
 		}
 		if known {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "could not identify column %q in record data type", x.Field)
+		}
+		if e.Type().OID != types.Record {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "column notation .%s applied to type %s, which is not a composite type", x.Field, e.Type())
 		}
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "selecting a field of a composite value is not supported")

@@ -114,6 +114,9 @@ func (b *binder) rowCount(s *scope, e ast.Expr, what string) (expr.Expr, error) 
 	}
 	v, err = expr.Cast(v, types.Of(types.Int8), expr.Assignment)
 	if err != nil {
+		if sqlerr.CodeOf(err) == sqlerr.InvalidTextRepresentation {
+			return nil, sqlerr.From(err).At(e.Position())
+		}
 		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type bigint", what).At(e.Position())
 	}
 	return v, nil
@@ -520,7 +523,7 @@ func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
 // namedTarget finds the target that a position or a bare name means; -1 for none.
 // In GROUP BY a column of FROM comes first, in ORDER BY the output's name.
 func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (int, error) {
-	if l, ok := item.(*ast.Literal); ok {
+	if l, ok := orderConstant(item).(*ast.Literal); ok {
 		if l.Kind != ast.IntegerLiteral {
 			return -1, sqlerr.New(sqlerr.SyntaxError, "non-integer constant in %s", what).At(l.Position())
 		}
@@ -552,12 +555,12 @@ func (q *selecting) namedTarget(item ast.Expr, what string, columnsFirst bool) (
 
 func position(l *ast.Literal, n int, what string) (int, error) {
 	p := 0
-	for _, d := range strings.TrimLeft(l.Text, "0") {
+	for _, d := range strings.TrimLeft(strings.TrimPrefix(l.Text, "-"), "0") {
 		if p = p*10 + int(d-'0'); p > n {
 			break
 		}
 	}
-	if p < 1 || p > n {
+	if p < 1 || p > n || l.Text[0] == '-' {
 		return -1, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %s is not in select list", what, l.Text).At(l.Position())
 	}
 	return p - 1, nil

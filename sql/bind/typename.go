@@ -23,7 +23,7 @@ func typeOf(n *ast.TypeName) (types.Type, error) {
 	if a == 0 {
 		return t, sqlerr.New(sqlerr.UndefinedObject, "could not find array type for data type %s", t).At(n.Position())
 	}
-	return types.Of(a), nil
+	return types.Of(a).WithModifier(t.Modifier()), nil
 }
 
 func elementType(n *ast.TypeName) (types.Type, error) {

@@ -113,6 +113,18 @@ func castUnknown(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 
 // parseLiteral reads a literal. Only an explicit cast cuts a string that is too long.
 func parseLiteral(to types.Type, text []byte, explicit bool) (types.Datum, error) {
+	if to.OID.IsArray() && to.Modifier() >= 0 {
+		d, err := types.Parse(types.Of(to.OID), text, nil)
+		if err != nil {
+			return d, err
+		}
+		d.Type = to
+		fit, err := castArray(types.Of(to.OID), to)
+		if err != nil {
+			return d, err
+		}
+		return fit(&castContext{to: to, explicit: explicit}, d)
+	}
 	if to.OID == types.Varchar || to.OID == types.Bpchar {
 		d, err := types.Parse(types.Of(to.OID), text, nil)
 		if err == nil {

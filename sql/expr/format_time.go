@@ -59,6 +59,11 @@ func timeTemplate(ec *Context, d types.Datum, tmpl string) (types.Datum, error) 
 	if d.Type.OID == types.Interval {
 		s := span(d)
 		f = clockFields{y: int(s.Months / 12), m: int(s.Months % 12), d: int(s.Days), within: s.Micros, hour: s.Micros / 3_600_000_000, interval: true}
+		// The date patterns take it for a date: months 0 and less are those of the year before.
+		f.day = types.DaysFromCivil(f.y+(f.m-12)/12, (f.m+11)%12+1, f.d)
+		if f.m > 0 {
+			f.day = types.DaysFromCivil(f.y, f.m, f.d)
+		}
 	} else {
 		us := d.Int
 		if d.Type.OID == types.Timestamptz {
@@ -144,8 +149,9 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 		if fm {
 			return itoa(n), n, nil
 		}
-		return fmt.Sprintf("%0*d", width+b2i(n < 0), n), n, nil
+		return fmt.Sprintf("%0*d", width, n), n, nil
 	}
+	signed := func(n, width int) (string, int, error) { return number(n, width+b2i(n < 0)) }
 	word := func(s string, width int) (string, int, error) {
 		if s = caseLike(p, s); !fm && len(s) < width {
 			s += strings.Repeat(" ", width-len(s))
@@ -158,24 +164,27 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 	}
 	switch p {
 	case "YYYY":
-		return number(year, 4)
+		return signed(year, 4)
 	case "YYY", "YY", "Y":
-		mod := map[int]int{3: 1000, 2: 100, 1: 10}[len(p)]
-		return number(year%mod, len(p))
+		return number(year%yearDigits[len(p)], len(p)+b2i(year < 0 && len(p) > 1))
 	case "Y,YYY":
 		return fmt.Sprintf("%d,%03d", year/1000, year%1000), year, nil
 	case "MM":
-		return number(f.m, 2)
+		return signed(f.m, 2)
 	case "DD":
 		return number(f.d, 2)
 	case "HH24":
-		return number(int(f.hour), 2)
+		return signed(int(f.hour), 2)
 	case "HH", "HH12":
-		return number(int((f.hour+11)%12+1), 2)
+		hour := int(f.hour % 12)
+		if hour == 0 {
+			hour = 12
+		}
+		return number(hour, 2+b2i(f.hour < 0))
 	case "MI":
-		return number(int(f.within/60_000_000%60), 2)
+		return signed(int(f.within/60_000_000%60), 2)
 	case "SS":
-		return number(int(f.within/1_000_000%60), 2)
+		return signed(int(f.within/1_000_000%60), 2)
 	case "MS":
 		return number(int(f.within/1000%1000), 3)
 	case "US":
@@ -195,10 +204,50 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 		return caseLike(p, s), 0, nil
 	}
 	if f.interval {
+		if s, n, ok := f.showSpan(p, number); ok {
+			return s, n, nil
+		}
 		return "", 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
 			WithHint("Intervals are not tied to specific calendar dates.")
 	}
 	return f.showCalendar(p, number, word)
+}
+
+// yearDigits is what the patterns of so many last digits of a year divide by.
+var yearDigits = map[int]int{3: 1000, 2: 100, 1: 10}
+
+// showSpan shows the patterns of dates that PostgreSQL has for intervals as well; false
+// for the others.
+func (f *clockFields) showSpan(p string, number func(n, width int) (string, int, error)) (s string, n int, ok bool) {
+	isoYear, week := isoWeek(f.day)
+	width := 0
+	switch p {
+	case "IYYY":
+		n, width = isoYear, 4+b2i(f.y < 0)
+	case "IYY", "IY", "I":
+		n, width = isoYear%yearDigits[len(p)], len(p)+b2i(f.y < 0 && len(p) > 1)
+	case "IW":
+		n, width = week, 2
+	case "DDD":
+		n, width = (f.y*12+f.m)*30+f.d, 3
+	case "WW":
+		n, width = ((f.y*12+f.m)*30+f.d-1)/7+1, 2
+	case "W":
+		n, width = (f.d-1)/7+1, 1
+	case "CC":
+		n, width = f.y/100, 2+b2i(f.y/100 < 0)
+	case "J":
+		n = int(f.day) + 2451545
+	case "Q":
+		if f.m == 0 {
+			return "", 0, true
+		}
+		n = (f.m-1)/3 + 1
+	default:
+		return "", 0, false
+	}
+	s, n, _ = number(n, width)
+	return s, n, true
 }
 
 func (f *clockFields) showCalendar(p string, number func(n, width int) (string, int, error), word func(s string, width int) (string, int, error)) (string, int, error) {
@@ -232,7 +281,7 @@ func (f *clockFields) showCalendar(p string, number func(n, width int) (string, 
 	case "IYYY":
 		return number(isoYear, 4)
 	case "IYY", "IY", "I":
-		return number(isoYear%map[int]int{3: 1000, 2: 100, 1: 10}[len(p)], len(p))
+		return number(isoYear%yearDigits[len(p)], len(p))
 	case "Q":
 		return number((f.m-1)/3+1, 1)
 	case "CC":

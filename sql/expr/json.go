@@ -324,6 +324,9 @@ func buildObject(t types.OID) rowFunc {
 			if d[i].Null {
 				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "argument %d: key must not be null", i+1)
 			}
+			if k := d[i].Type.OID; k == types.JSON || k == types.JSONB || k == types.Record || k.IsArray() {
+				return types.Datum{}, sqlerr.New(sqlerr.InvalidParameterValue, "key value must be scalar, not array, composite, or json")
+			}
 			if i > 0 {
 				out = append(out, ", "...)
 			}

@@ -145,7 +145,15 @@ func NewSimilar(x, pattern, escape Expr, not bool) (Expr, error) {
 		if err != nil {
 			return types.Datum{}, err
 		}
-		re, err := compileRegex(similarToRegex(str(a[1]), esc), "")
+		pattern := str(a[1])
+		if esc != 0 { // the marks of what SUBSTRING takes mean nothing here
+			parts := strings.Split(pattern, string(esc)+`"`)
+			if len(parts) > 3 {
+				return types.Datum{}, tooManySeparators()
+			}
+			pattern = strings.Join(parts, "")
+		}
+		re, err := compileRegex(similarToRegex(pattern, esc), "")
 		if err != nil {
 			return types.Datum{}, err
 		}

@@ -192,7 +192,7 @@ func substringSimilar(_ *Context, a []types.Datum) (types.Datum, error) {
 		case 2:
 			return types.NullOf(types.Of(types.Text)), nil
 		default:
-			return types.Datum{}, sqlerr.New(sqlerr.Code("2200C"), "SQL regular expression may not contain more than two escape-double-quote separators")
+			return types.Datum{}, tooManySeparators()
 		}
 	}
 	re, err := compileRegex(similarToRegex(pattern, esc), "")
@@ -200,6 +200,10 @@ func substringSimilar(_ *Context, a []types.Datum) (types.Datum, error) {
 		return types.NullOf(types.Of(types.Text)), err
 	}
 	return a[0], nil
+}
+
+func tooManySeparators() error {
+	return sqlerr.New(sqlerr.Code("2200C"), "SQL regular expression may not contain more than two escape-double-quote separators")
 }
 
 // substringMarked matches the parts of a marked pattern, the first as short as it

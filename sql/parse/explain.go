@@ -2,6 +2,7 @@ package parse
 
 import (
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // explain parses EXPLAIN [ANALYZE] [VERBOSE] statement and EXPLAIN (options) statement.
@@ -13,7 +14,9 @@ func (p *parser) explain(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 		for _, o := range options {
-			explainOption(s, o)
+			if err := p.explainOption(s, o); err != nil {
+				return nil, err
+			}
 		}
 	} else {
 		s.Analyze = p.acceptWord("analyze", "analyse")
@@ -28,20 +31,32 @@ func (p *parser) explain(t *token) (ast.Statement, error) {
 	return s, err
 }
 
-// explainOption sorts an option into the node. A value that is no truth value stays an
-// option, for the binder to refuse by name.
-func explainOption(s *ast.Explain, o ast.Option) {
+// explainDetails are the options of EXPLAIN that change nothing: what they show or hide
+// there is not, or it is shown always.
+var explainDetails = map[string]bool{
+	"costs": true, "settings": true, "buffers": true, "wal": true, "timing": true, "summary": true, "generic_plan": true,
+}
+
+// explainOption sorts an option into the node.
+func (p *parser) explainOption(s *ast.Explain, o ast.Option) error {
+	if o.Name == "format" && o.Value != nil {
+		s.Format = literalText(o.Value)
+		return nil
+	}
 	on, isBool := optionBool(o.Value)
 	switch {
-	case o.Name == "analyze" && isBool:
+	case o.Name != "analyze" && o.Name != "verbose" && !explainDetails[o.Name]:
+		return sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option %q", o.Name).At(o.Position())
+	case !isBool:
+		return sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", o.Name)
+	case o.Name == "analyze":
 		s.Analyze = on
-	case o.Name == "verbose" && isBool:
+	case o.Name == "verbose":
 		s.Verbose = on
-	case o.Name == "format" && o.Value != nil:
-		s.Format = literalText(o.Value)
 	default:
 		s.Options = append(s.Options, o)
 	}
+	return nil
 }
 
 // optionBool reads a truth value; no value means true.

@@ -296,10 +296,16 @@ func (p *parser) substringCall(t *token) error {
 		return err
 	}
 	for p.isWord("from", "for", "similar", "escape", "placing") {
+		if n := len(keywords); n > 0 && keywords[n-1] == "placing" && !p.isWord("from") {
+			return p.errorHere()
+		}
 		keywords = append(keywords, p.next().text)
 		if err := p.argument(); err != nil {
 			return err
 		}
+	}
+	if n := len(keywords); n > 0 && keywords[n-1] == "placing" {
+		return p.errorHere() // FROM is missing
 	}
 	if keywords == nil && p.acceptPunct(",") {
 		return p.commaList(p.argument)

@@ -197,6 +197,9 @@ func (p *parser) nameOrKeyword(t *token) error {
 			if !keywordFunctions[t.text] {
 				return syntaxError(p.src, after)
 			}
+			if after = p.peek(2); after.isPunct(")") {
+				return syntaxError(p.src, after) // they have arguments
+			}
 			return p.call(true)
 		}
 		return p.call(false)

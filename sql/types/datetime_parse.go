@@ -1,6 +1,7 @@
 package types
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -255,17 +256,19 @@ func (dt *dateTime) fraction(s string) (string, fieldError) {
 	return s, 0
 }
 
-// fractionMicros rounds the digits of a fraction to microseconds.
+// fractionMicros rounds the digits of a fraction to microseconds: as a float8, halves to
+// the even neighbour, as PostgreSQL does.
 func fractionMicros(digits string) int {
+	if len(digits) > 6 {
+		f, _ := strconv.ParseFloat("0."+digits, 64) // digits only
+		return int(math.RoundToEven(f * 1e6))
+	}
 	us := 0
 	for i := range 6 {
 		us *= 10
 		if i < len(digits) {
 			us += int(digits[i] - '0')
 		}
-	}
-	if len(digits) > 6 && digits[6] >= '5' {
-		us++
 	}
 	return us
 }

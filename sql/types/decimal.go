@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"strconv"
 
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -330,6 +331,6 @@ func (d Decimal) Float64() float64 {
 		}
 		return f
 	}
-	f, _ := parseFloatText(d.AppendText(nil), 64)
+	f, _ := strconv.ParseFloat(string(d.AppendText(nil)), 64) // infinite where it is too large
 	return f
 }

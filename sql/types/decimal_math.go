@@ -194,14 +194,14 @@ func NumericPower(base, exp Decimal) (Decimal, error) {
 		return base, sqlerr.New(invalidPowerArgument,
 			"a negative number raised to a non-integer power yields a complex result")
 	}
+	if base.Sign() == 0 && exp.Sign() < 0 {
+		return base, sqlerr.New(invalidPowerArgument, "zero raised to a negative power is undefined")
+	}
 	if !base.Finite() || !exp.Finite() {
 		return DecimalFromFloat(math.Pow(base.Float64(), exp.Float64()), 15), nil
 	}
 	whole := exp.Cmp(exp.Trunc(0)) == 0
-	switch {
-	case base.Sign() == 0 && exp.Sign() < 0:
-		return base, sqlerr.New(invalidPowerArgument, "zero raised to a negative power is undefined")
-	case base.Sign() == 0:
+	if base.Sign() == 0 {
 		if exp.Sign() == 0 {
 			return DecimalFromInt(1).Round(minSigDigits), nil
 		}

@@ -208,6 +208,9 @@ func (b *spanBuilder) verbose(s, bare string) bool {
 			ago, s = true, s[3:]
 			continue
 		}
+		if s[0] == '+' || s[0] == '-' { // spaces may follow the sign
+			s = s[:1] + strings.TrimLeft(s[1:], " \t\n\r\v\f")
+		}
 		n, rest, ok := scanSpanNumber(s)
 		if !ok {
 			return false
@@ -256,10 +259,10 @@ func (b *spanBuilder) verbose(s, bare string) bool {
 
 func (b *spanBuilder) clock(n spanNumber, rest string) (string, bool) {
 	second, rest := leading(rest[1:], isDigit)
-	if second == "" {
+	if second == "" && rest != "" && !isSpace(rest[0]) {
 		return rest, false
 	}
-	h, m, us := n.whole, int64(atoi(second)), int64(0)
+	h, m, us := n.whole, int64(atoi("0"+second)), int64(0)
 	if rest != "" && rest[0] == ':' {
 		var sec string
 		if sec, rest = leading(rest[1:], isDigit); sec == "" {
@@ -274,23 +277,36 @@ func (b *spanBuilder) clock(n spanNumber, rest string) (string, bool) {
 		f, rest = leading(rest[1:], isDigit)
 		us += int64(fractionMicros(f))
 	}
-	if m > 59 || us >= 61*usecSecond || h > 2562047788 {
+	if m > 59 || us >= 61*usecSecond {
 		b.overflow = true
 	}
+	if h > math.MaxInt64/usecHour {
+		return rest, b.tooLong(n.neg)
+	}
 	v := h*usecHour + m*usecMinute + us
+	if v < 0 {
+		return rest, b.tooLong(n.neg)
+	}
 	if n.neg {
 		v = -v
 	}
-	b.micros += v
+	b.addMicros(v, 0, 1)
 	return rest, true
+}
+
+// tooLong notes a time of day beyond what an interval holds; one below it is no
+// interval at all.
+func (b *spanBuilder) tooLong(neg bool) bool {
+	b.overflow = true
+	return !neg
 }
 
 // iso reads the rest of P1Y2M3DT4H5M6S, P1W, P0001-02-03T04:05:06.
 func (b *spanBuilder) iso(s string) bool {
-	inTime, any := false, false
+	inTime, any, before := false, false, false
 	for s != "" {
 		if s[0] == 't' {
-			inTime, s = true, s[1:]
+			inTime, before, s = true, false, s[1:]
 			continue
 		}
 		n, rest, ok := scanSpanNumber(s)
@@ -299,8 +315,9 @@ func (b *spanBuilder) iso(s string) bool {
 		}
 		any = true
 		if rest == "" || rest[0] == '-' || rest[0] == ':' {
-			return b.isoAlternative(s, inTime)
+			return !before && b.isoAlternative(s, inTime)
 		}
+		before = true
 		w, f := n.signed()
 		unit := map[byte]string{'y': "year", 'm': "month", 'w': "week", 'd': "day"}[rest[0]]
 		if inTime {

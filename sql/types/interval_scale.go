@@ -25,11 +25,15 @@ func spread(months, days, micros float64) (out Span, ok bool) {
 	rest := round((months - float64(out.Months)) * 30)
 	seconds := (days - float64(out.Days) + rest - float64(int32(rest))) * 86400
 	seconds = round(seconds)
+	whole := int64(out.Days) + int64(int32(rest))
 	if math.Abs(seconds) >= 86400 {
-		out.Days += int32(seconds / 86400)
-		seconds -= float64(int32(seconds/86400)) * 86400
+		whole += int64(seconds / 86400)
+		seconds -= float64(int64(seconds/86400)) * 86400
 	}
-	out.Days += int32(rest)
+	if whole != int64(int32(whole)) {
+		return Span{}, false
+	}
+	out.Days = int32(whole)
 	us := math.RoundToEven(micros + seconds*1e6)
 	if !(math.Abs(us) < 9.2e18) {
 		return Span{}, false

@@ -327,7 +327,7 @@ func ParseByteaEscape(text []byte) ([]byte, error) {
 		if i+3 >= len(text) || text[i+1] > '3' || text[i+1] < '0' || text[i+2]-'0' > 7 || text[i+3]-'0' > 7 {
 			return nil, sqlerr.New(sqlerr.InvalidTextRepresentation, "invalid input syntax for type bytea")
 		}
-		out = append(out, (text[i+1]-'0')<<6|(text[i+2]-'0')<<3|text[i+3]-'0')
+		out = append(out, (text[i+1]-'0')<<6|(text[i+2]-'0')<<3|(text[i+3]-'0'))
 		i += 3
 	}
 	return out, nil

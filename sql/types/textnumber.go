@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -150,6 +151,9 @@ func parseFloatText(text []byte, bitSize int) (float64, error) {
 		if c == '_' || c == 'x' || c == 'X' || c == 'p' || c == 'P' {
 			return 0, badInput(typ, text)
 		}
+	}
+	if digits := bytes.TrimLeft(b, "+-"); len(b)-len(digits) == 1 && bytes.EqualFold(digits, []byte("nan")) {
+		return math.NaN(), nil // the C library reads a sign before it
 	}
 	f, err := strconv.ParseFloat(view(b), bitSize)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {

@@ -35,7 +35,16 @@ func upperCity(name string) string {
 	return name[:at] + strings.ToUpper(name[at:])
 }
 
+// ruleZones are names of the tz database that look like POSIX zones with the rules of
+// the United States.
+var ruleZones = map[string]bool{"est5edt": true, "cst6cdt": true, "mst7mdt": true, "pst8pdt": true}
+
 func findZone(key, name string) *time.Location {
+	if ruleZones[key] {
+		if l, err := time.LoadLocation(strings.ToUpper(key)); err == nil {
+			return l
+		}
+	}
 	if h, ok := zoneAbbreviations[key]; ok {
 		return time.FixedZone(strings.ToUpper(key), int(h*3600))
 	}
