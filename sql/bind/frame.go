@@ -22,9 +22,7 @@ var exclusions = map[ast.Exclusion]plan.Exclusion{
 	ast.ExcludeGroup: plan.ExcludeGroup, ast.ExcludeTies: plan.ExcludeTies,
 }
 
-// windowingError is PostgreSQL's code for a window that makes no sense.
-const windowingError = sqlerr.Code("42P20")
-
+// sqlerr.WindowingError is PostgreSQL's code for a window that makes no sense.
 // frame binds the frame of a window with this order.
 func (b *binder) frame(f *ast.Frame, order []plan.SortKey) (plan.Frame, error) {
 	if f == nil {
@@ -32,7 +30,7 @@ func (b *binder) frame(f *ast.Frame, order []plan.SortKey) (plan.Frame, error) {
 	}
 	out := plan.Frame{Mode: frameModes[f.Mode], Exclude: exclusions[f.Exclude]}
 	if out.Mode == plan.FrameGroups && len(order) == 0 {
-		return out, sqlerr.New(windowingError, "GROUPS mode requires an ORDER BY clause")
+		return out, sqlerr.New(sqlerr.WindowingError, "GROUPS mode requires an ORDER BY clause")
 	}
 	for i, bound := range []ast.FrameBound{f.Start, f.End} {
 		pb := plan.FrameBound{Kind: plan.CurrentRow}
@@ -63,7 +61,7 @@ func (b *binder) frame(f *ast.Frame, order []plan.SortKey) (plan.Frame, error) {
 // key may be from the row's.
 func (b *binder) rangeOffset(f *plan.Frame, bound *plan.FrameBound, offset ast.Expr, order []plan.SortKey) error {
 	if len(order) != 1 {
-		return sqlerr.New(windowingError, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+		return sqlerr.New(sqlerr.WindowingError, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
 	off, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: "window RANGE"}, offset)
 	if err != nil {

@@ -171,7 +171,11 @@ func (b *binder) core(c *ast.SelectCore, order []ast.SortKey, ctx *context, want
 		return nil, nil, err
 	}
 	s.ctx = ctx
-	q := &selecting{b: b, core: c, s: s, group: &grouping{}, windows: &windowing{named: c.Windows}}
+	windows, err := newWindowing(c.Windows)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := &selecting{b: b, core: c, s: s, group: &grouping{}, windows: windows}
 	if c.Where != nil {
 		if q.where, err = b.boolExpr(&clause{s: s, name: "WHERE"}, c.Where); err != nil {
 			return nil, nil, err
@@ -509,7 +513,7 @@ func (q *selecting) groupKey(item ast.Expr) (expr.Expr, error) {
 			return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(q.targets[t].pos)
 		}
 		if has(e, windowPlaceholder) {
-			return nil, sqlerr.New(sqlerr.GroupingError, "window functions are not allowed in GROUP BY").At(q.targets[t].pos)
+			return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in GROUP BY").At(q.targets[t].pos)
 		}
 		return e, nil
 	}

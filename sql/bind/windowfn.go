@@ -54,7 +54,7 @@ func (w *windowItem) exprs() []*expr.Expr {
 // windowCall binds f(...) OVER (...).
 func (b *binder) windowCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if c.windows == nil || c.inAgg {
-		return nil, sqlerr.New(sqlerr.Code("42P20"), "window functions are not allowed in %s", c.name)
+		return nil, sqlerr.New(sqlerr.WindowingError, "window functions are not allowed in %s", c.name)
 	}
 	switch {
 	case f.Distinct:
@@ -97,6 +97,26 @@ func (b *binder) windowCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	return e, nil
 }
 
+// newWindowing resolves the windows of a WINDOW clause, each of which may build on those
+// before it.
+func newWindowing(named []ast.NamedWindow) (*windowing, error) {
+	w := &windowing{}
+	for _, n := range named {
+		for _, other := range w.named {
+			if other.Name == n.Name {
+				return nil, sqlerr.New(sqlerr.WindowingError, "window %q is already defined", n.Name).At(n.Position())
+			}
+		}
+		var err error
+		if n.Spec, err = w.resolve(n.Spec); err != nil {
+			return nil, err
+		}
+		w.named = append(w.named, n)
+	}
+	return w, nil
+}
+
+// resolve puts what a window takes over from a named one into it.
 func (w *windowing) resolve(spec *ast.WindowSpec) (*ast.WindowSpec, error) {
 	name := spec.Ref
 	if name == "" {
@@ -106,21 +126,34 @@ func (w *windowing) resolve(spec *ast.WindowSpec) (*ast.WindowSpec, error) {
 		return spec, nil
 	}
 	for _, n := range w.named {
-		if n.Name != name {
+		switch {
+		case n.Name != name:
 			continue
+		case spec.Ref != "":
+			return n.Spec, nil
 		}
-		base, err := w.resolve(n.Spec)
-		if err != nil || spec.Ref != "" {
-			return base, err
-		}
-		out := *spec
-		out.PartitionBy = base.PartitionBy
-		if len(out.OrderBy) == 0 {
-			out.OrderBy = base.OrderBy
-		}
-		return &out, nil
+		return extended(spec, n)
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedObject, "window %q does not exist", name).At(spec.Position())
+}
+
+// extended adds to a named window what a window that builds on it has of its own.
+func extended(spec *ast.WindowSpec, base ast.NamedWindow) (*ast.WindowSpec, error) {
+	switch {
+	case len(spec.PartitionBy) > 0:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override PARTITION BY clause of window %q", base.Name).At(spec.Position())
+	case len(spec.OrderBy) > 0 && len(base.Spec.OrderBy) > 0:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot override ORDER BY clause of window %q", base.Name).At(spec.Position())
+	case base.Spec.Frame != nil:
+		return nil, sqlerr.New(sqlerr.WindowingError, "cannot copy window %q because it has a frame clause", base.Name).
+			WithHint("Omit the parentheses in this OVER clause.").At(spec.Position())
+	}
+	out := *spec
+	out.Base, out.PartitionBy = "", base.Spec.PartitionBy
+	if len(out.OrderBy) == 0 {
+		out.OrderBy = base.Spec.OrderBy
+	}
+	return &out, nil
 }
 
 // windowFunction binds the function itself.
@@ -128,6 +161,11 @@ func (b *binder) windowFunction(c *clause, f *ast.FuncCall, it *windowItem) erro
 	name := f.Name.Name
 	if !windowOnly[name] {
 		if b.env.Registry.Lookup(name) == nil || name == "combine" {
+			over := *f
+			over.Over = nil
+			if _, err := b.call(c, &over); err != nil { // there is no such function at all
+				return err
+			}
 			return sqlerr.New(sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", name)
 		}
 		inner := *c

@@ -145,12 +145,7 @@ func caseLike(p, s string) string {
 }
 
 func (f *clockFields) show(p string, fm bool) (string, int, error) {
-	number := func(n, width int) (string, int, error) {
-		if fm {
-			return itoa(n), n, nil
-		}
-		return fmt.Sprintf("%0*d", width, n), n, nil
-	}
+	number := func(n, width int) (string, int, error) { return paddedNumber(n, width, fm), n, nil }
 	signed := func(n, width int) (string, int, error) { return number(n, width+b2i(n < 0)) }
 	word := func(s string, width int) (string, int, error) {
 		if s = caseLike(p, s); !fm && len(s) < width {
@@ -204,8 +199,11 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 		return caseLike(p, s), 0, nil
 	}
 	if f.interval {
-		if s, n, ok := f.showSpan(p, number); ok {
-			return s, n, nil
+		if p == "Q" && f.m == 0 {
+			return "", 0, nil
+		}
+		if n, width, ok := f.showSpan(p); ok {
+			return number(n, width)
 		}
 		return "", 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
 			WithHint("Intervals are not tied to specific calendar dates.")
@@ -216,11 +214,18 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 // yearDigits is what the patterns of so many last digits of a year divide by.
 var yearDigits = map[int]int{3: 1000, 2: 100, 1: 10}
 
-// showSpan shows the patterns of dates that PostgreSQL has for intervals as well; false
-// for the others.
-func (f *clockFields) showSpan(p string, number func(n, width int) (string, int, error)) (s string, n int, ok bool) {
+// paddedNumber shows a number, with zeros in front unless the pattern has FM.
+func paddedNumber(n, width int, fm bool) string {
+	if fm {
+		return itoa(n)
+	}
+	return fmt.Sprintf("%0*d", width, n)
+}
+
+// showSpan returns what the patterns of dates that PostgreSQL has for intervals as well
+// show, and its width; false for the others.
+func (f *clockFields) showSpan(p string) (n, width int, ok bool) {
 	isoYear, week := isoWeek(f.day)
-	width := 0
 	switch p {
 	case "IYYY":
 		n, width = isoYear, 4+b2i(f.y < 0)
@@ -239,15 +244,11 @@ func (f *clockFields) showSpan(p string, number func(n, width int) (string, int,
 	case "J":
 		n = int(f.day) + 2451545
 	case "Q":
-		if f.m == 0 {
-			return "", 0, true
-		}
 		n = (f.m-1)/3 + 1
 	default:
-		return "", 0, false
+		return 0, 0, false
 	}
-	s, n, _ = number(n, width)
-	return s, n, true
+	return n, width, true
 }
 
 func (f *clockFields) showCalendar(p string, number func(n, width int) (string, int, error), word func(s string, width int) (string, int, error)) (string, int, error) {

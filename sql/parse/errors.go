@@ -35,7 +35,7 @@ func tooComplex(t *token, what string) error {
 
 // errWindow is 42P20, PostgreSQL's code for windows that make no sense.
 func errWindow(t *token, problem string) error {
-	return sqlerr.New("42P20", "%s", problem).At(int(t.char))
+	return sqlerr.New(sqlerr.WindowingError, "%s", problem).At(int(t.char))
 }
 
 // errFunctionExpected refuses an expression in FROM that is no function call, and a

@@ -75,6 +75,7 @@ const (
 	DuplicateAlias               Code = "42712"
 	AmbiguousColumn              Code = "42702"
 	AmbiguousAlias               Code = "42P09"
+	WindowingError               Code = "42P20"
 	AmbiguousFunction            Code = "42725"
 	DatatypeMismatch             Code = "42804"
 	InvalidColumnReference       Code = "42P10"
