@@ -164,9 +164,11 @@ func (b *binder) functionScan(c *clause, f *ast.FuncCall) (*plan.FunctionScan, e
 			return nil, undefinedSet(name, args)
 		}
 		for i, t := range []types.OID{types.Int4, types.Bool}[:len(args)-1] {
-			if args[i+1], err = expr.Cast(args[i+1], types.Of(t), expr.Implicit); err != nil {
+			arg, err := expr.Cast(args[i+1], types.Of(t), expr.Implicit)
+			if err != nil {
 				return nil, undefinedSet(name, args)
 			}
+			args[i+1] = arg
 		}
 		scan.Columns = []types.Column{{Name: name, Type: types.Of(types.Int4)}}
 	default:

@@ -104,12 +104,12 @@ func timeTemplate(ec *Context, d types.Datum, tmpl string) (types.Datum, error) 
 			i += 2
 			continue
 		}
-		s, n, err := f.show(p, fm)
+		s, err := f.show(p, fm)
 		if err != nil {
 			return types.Datum{}, err
 		}
-		lastNumber = n
-		b.WriteString(s)
+		lastNumber = s.number
+		b.WriteString(s.text)
 		i += len(p)
 		fm = false
 	}
@@ -144,14 +144,20 @@ func caseLike(p, s string) string {
 	return s
 }
 
-func (f *clockFields) show(p string, fm bool) (string, int, error) {
-	number := func(n, width int) (string, int, error) { return paddedNumber(n, width, fm), n, nil }
-	signed := func(n, width int) (string, int, error) { return number(n, width+b2i(n < 0)) }
-	word := func(s string, width int) (string, int, error) {
+// fieldText is what a pattern shows, and the number in it for the ordinal's ending.
+type fieldText struct {
+	text   string
+	number int
+}
+
+func (f *clockFields) show(p string, fm bool) (fieldText, error) {
+	number := func(n, width int) fieldText { return fieldText{paddedNumber(n, width, fm), n} }
+	signed := func(n, width int) fieldText { return number(n, width+b2i(n < 0)) }
+	word := func(s string, width int) fieldText {
 		if s = caseLike(p, s); !fm && len(s) < width {
 			s += strings.Repeat(" ", width-len(s))
 		}
-		return s, 0, nil
+		return fieldText{text: s}
 	}
 	year := f.y
 	if !f.interval && year <= 0 {
@@ -159,35 +165,35 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 	}
 	switch p {
 	case "YYYY":
-		return signed(year, 4)
+		return signed(year, 4), nil
 	case "YYY", "YY", "Y":
-		return number(year%yearDigits[len(p)], len(p)+b2i(year < 0 && len(p) > 1))
+		return number(year%yearDigits[len(p)], len(p)+b2i(year < 0 && len(p) > 1)), nil
 	case "Y,YYY":
-		return fmt.Sprintf("%d,%03d", year/1000, year%1000), year, nil
+		return fieldText{fmt.Sprintf("%d,%03d", year/1000, year%1000), year}, nil
 	case "MM":
-		return signed(f.m, 2)
+		return signed(f.m, 2), nil
 	case "DD":
-		return number(f.d, 2)
+		return number(f.d, 2), nil
 	case "HH24":
-		return signed(int(f.hour), 2)
+		return signed(int(f.hour), 2), nil
 	case "HH", "HH12":
 		hour := int(f.hour % 12)
 		if hour == 0 {
 			hour = 12
 		}
-		return number(hour, 2+b2i(f.hour < 0))
+		return number(hour, 2+b2i(f.hour < 0)), nil
 	case "MI":
-		return signed(int(f.within/60_000_000%60), 2)
+		return signed(int(f.within/60_000_000%60), 2), nil
 	case "SS":
-		return signed(int(f.within/1_000_000%60), 2)
+		return signed(int(f.within/1_000_000%60), 2), nil
 	case "MS":
-		return number(int(f.within/1000%1000), 3)
+		return number(int(f.within/1000%1000), 3), nil
 	case "US":
-		return number(int(f.within%1_000_000), 6)
+		return number(int(f.within%1_000_000), 6), nil
 	case "FF1", "FF2", "FF3", "FF4", "FF5", "FF6":
-		return fmt.Sprintf("%06d", f.within%1_000_000)[:p[2]-'0'], 0, nil
+		return fieldText{text: fmt.Sprintf("%06d", f.within%1_000_000)[:p[2]-'0']}, nil
 	case "SSSS", "SSSSS":
-		return itoa(int(f.within / 1_000_000)), int(f.within / 1_000_000), nil
+		return fieldText{itoa(int(f.within / 1_000_000)), int(f.within / 1_000_000)}, nil
 	case "AM", "PM", "am", "pm", "A.M.", "P.M.", "a.m.", "p.m.":
 		s := "AM"
 		if f.hour%24 >= 12 {
@@ -196,16 +202,16 @@ func (f *clockFields) show(p string, fm bool) (string, int, error) {
 		if len(p) == 4 {
 			s = s[:1] + "." + s[1:] + "."
 		}
-		return caseLike(p, s), 0, nil
+		return fieldText{text: caseLike(p, s)}, nil
 	}
 	if f.interval {
 		if p == "Q" && f.m == 0 {
-			return "", 0, nil
+			return fieldText{text: ""}, nil
 		}
 		if n, width, ok := f.showSpan(p); ok {
-			return number(n, width)
+			return number(n, width), nil
 		}
-		return "", 0, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
+		return fieldText{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid format specification for an interval value").
 			WithHint("Intervals are not tied to specific calendar dates.")
 	}
 	return f.showCalendar(p, number, word)
@@ -251,44 +257,44 @@ func (f *clockFields) showSpan(p string) (n, width int, ok bool) {
 	return n, width, true
 }
 
-func (f *clockFields) showCalendar(p string, number func(n, width int) (string, int, error), word func(s string, width int) (string, int, error)) (string, int, error) {
+func (f *clockFields) showCalendar(p string, number func(n, width int) fieldText, word func(s string, width int) fieldText) (fieldText, error) {
 	isoYear, week := isoWeek(f.day)
 	doy := int(f.day-types.DaysFromCivil(f.y, 1, 1)) + 1
 	switch p {
 	case "MONTH", "Month", "month":
-		return word(monthNames[f.m-1], 9)
+		return word(monthNames[f.m-1], 9), nil
 	case "MON", "Mon", "mon":
-		return word(monthNames[f.m-1][:3], 0)
+		return word(monthNames[f.m-1][:3], 0), nil
 	case "DAY", "Day", "day":
-		return word(dayNames[isoWeekday(f.day)%7], 9)
+		return word(dayNames[isoWeekday(f.day)%7], 9), nil
 	case "DY", "Dy", "dy":
-		return word(dayNames[isoWeekday(f.day)%7][:3], 0)
+		return word(dayNames[isoWeekday(f.day)%7][:3], 0), nil
 	case "RM", "rm":
-		return word(romanMonths[f.m-1], 4)
+		return word(romanMonths[f.m-1], 4), nil
 	case "DDD":
-		return number(doy, 3)
+		return number(doy, 3), nil
 	case "D":
-		return number(isoWeekday(f.day)%7+1, 1)
+		return number(isoWeekday(f.day)%7+1, 1), nil
 	case "ID":
-		return number(isoWeekday(f.day), 1)
+		return number(isoWeekday(f.day), 1), nil
 	case "IDDD":
-		return number((week-1)*7+isoWeekday(f.day), 3)
+		return number((week-1)*7+isoWeekday(f.day), 3), nil
 	case "W":
-		return number((f.d-1)/7+1, 1)
+		return number((f.d-1)/7+1, 1), nil
 	case "WW":
-		return number((doy-1)/7+1, 2)
+		return number((doy-1)/7+1, 2), nil
 	case "IW":
-		return number(week, 2)
+		return number(week, 2), nil
 	case "IYYY":
-		return number(isoYear, 4)
+		return number(isoYear, 4), nil
 	case "IYY", "IY", "I":
-		return number(isoYear%yearDigits[len(p)], len(p))
+		return number(isoYear%yearDigits[len(p)], len(p)), nil
 	case "Q":
-		return number((f.m-1)/3+1, 1)
+		return number((f.m-1)/3+1, 1), nil
 	case "CC":
-		return number(centuryOf(f.y, 100), 2)
+		return number(centuryOf(f.y, 100), 2), nil
 	case "J":
-		return number(int(f.day)+2451545, 1)
+		return number(int(f.day)+2451545, 1), nil
 	case "BC", "AD", "bc", "ad", "B.C.", "A.D.", "b.c.", "a.d.":
 		s := "AD"
 		if f.y <= 0 {
@@ -297,15 +303,15 @@ func (f *clockFields) showCalendar(p string, number func(n, width int) (string, 
 		if len(p) == 4 {
 			s = s[:1] + "." + s[1:] + "."
 		}
-		return caseLike(p, s), 0, nil
+		return fieldText{text: caseLike(p, s)}, nil
 	case "TZ", "tz":
-		return caseLike(p, f.zone), 0, nil
+		return fieldText{text: caseLike(p, f.zone)}, nil
 	case "TZH":
-		return string(types.AppendOffset(nil, f.offset/3600*3600, false)), 0, nil
+		return fieldText{text: string(types.AppendOffset(nil, f.offset/3600*3600, false))}, nil
 	case "TZM":
-		return fmt.Sprintf("%02d", abs(f.offset)/60%60), 0, nil
+		return fieldText{text: fmt.Sprintf("%02d", abs(f.offset)/60%60)}, nil
 	case "OF":
-		return string(types.AppendOffset(nil, f.offset, false)), 0, nil
+		return fieldText{text: string(types.AppendOffset(nil, f.offset, false))}, nil
 	}
-	return "", 0, sqlerr.New(sqlerr.FeatureNotSupported, "to_char() pattern %q is not supported", p)
+	return fieldText{}, sqlerr.New(sqlerr.FeatureNotSupported, "to_char() pattern %q is not supported", p)
 }
