@@ -30,6 +30,16 @@ func (g *grouping) used() bool { return g.grouped || len(g.calls) > 0 }
 
 // aggregate binds an aggregate call and returns the placeholder of its value.
 func (b *binder) aggregate(c *clause, f *ast.FuncCall) (expr.Expr, error) {
+	if border := b.aggregatedAbove(c.s, f); border != nil {
+		if border.clause == nil {
+			return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in FROM clause of their own query level")
+		}
+		e, err := b.call(border.clause, f)
+		if err != nil {
+			return nil, err
+		}
+		return b.cross(border, e), nil
+	}
 	if c.inAgg {
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested")
 	}
@@ -49,6 +59,37 @@ func (b *binder) aggregate(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// aggregatedAbove returns the border to the query around this one where an aggregate is
+// of that query: one whose arguments read columns, but none of this query.
+func (b *binder) aggregatedAbove(s *scope, f *ast.FuncCall) *frame {
+	if s.ctx == nil || s.ctx.frame == nil {
+		return nil
+	}
+	reads, own := false, false
+	ast.WalkExprs(f, func(e ast.Expr) bool {
+		if _, query := e.(*ast.Subquery); query {
+			own = true // what it reads is not looked at
+		}
+		ref, ok := e.(*ast.ColumnRef)
+		if !ok || own {
+			return !own
+		}
+		reads = true
+		of, name, err := splitRef(b.env.Snapshot.Database, ref)
+		if err == nil {
+			var found expr.Expr
+			found, err = b.findHere(s, of, name)
+			own = found != nil || s.hasTable(of)
+		}
+		own = own || err != nil
+		return !own
+	})
+	if !reads || own {
+		return nil
+	}
+	return s.ctx.frame
 }
 
 // add returns the number of the call, which equal calls share.

@@ -242,14 +242,14 @@ func (b *binder) binary(c *clause, x *ast.Binary) (expr.Expr, error) {
 
 // rowCompareQuery compares a row with the row of a subquery.
 func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subquery) (expr.Expr, error) {
-	r, err := b.selectStmt(q.Query, c.s.below(&frame{parent: c.s}))
+	r, err := b.selectStmt(q.Query, c.s.below(&frame{parent: c.s, clause: c}))
 	if err != nil {
 		return nil, err
 	}
 	if err := sameWidth(r, len(l.Elems), q.Position()); err != nil {
 		return nil, err
 	}
-	items, err := b.rowSubquery(c.s, q, len(l.Elems))
+	items, err := b.rowSubquery(c, q, len(l.Elems))
 	if err != nil {
 		return nil, err
 	}

@@ -474,7 +474,7 @@ func (b *binder) assignedItems(s *scope, set ast.Assignment) ([]ast.Expr, error)
 		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(v.Position())
 	case *ast.Subquery:
 		if v.Kind == ast.ScalarSubquery {
-			return b.rowSubquery(s, v, len(set.Columns))
+			return b.rowSubquery(&clause{s: s, name: "UPDATE"}, v, len(set.Columns))
 		}
 	}
 	if len(set.Columns) == 1 { // (a) = expression

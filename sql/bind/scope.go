@@ -106,6 +106,7 @@ func (c *context) reaching() *context {
 // outer columns cross it as parameters.
 type frame struct {
 	parent *scope
+	clause *clause // where the subquery stands; nil in FROM
 	outer  []expr.Expr
 	slots  []int
 }

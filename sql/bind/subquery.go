@@ -12,7 +12,7 @@ import (
 
 // subquery binds (query), EXISTS (query) and ARRAY(query).
 func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
-	f := &frame{parent: c.s}
+	f := &frame{parent: c.s, clause: c}
 	r, err := b.selectStmt(x.Query, c.s.below(f))
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (
 	if err != nil {
 		return nil, err
 	}
-	f := &frame{parent: c.s}
+	f := &frame{parent: c.s, clause: c}
 	ctx := c.s.below(f)
 	r, err := b.selectStmt(query, ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 		}
 		return expr.NewAnyAll(x.Op.Name, left, array, x.All)
 	}
-	f := &frame{parent: c.s}
+	f := &frame{parent: c.s, clause: c}
 	r, err := b.selectStmt(x.Query, c.s.below(f))
 	if err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (b *binder) quantifiedRow(c *clause, row *ast.Row, x *ast.Quantified) (expr
 	if err != nil {
 		return nil, err
 	}
-	f := &frame{parent: c.s}
+	f := &frame{parent: c.s, clause: c}
 	r, err := b.selectStmt(x.Query, c.s.below(f))
 	if err != nil {
 		return nil, err
@@ -255,8 +255,8 @@ func sameWidth(r *result, n, pos int) error {
 
 // rowSubquery makes n expressions of a subquery with n columns: each is the
 // subquery with one column alone.
-func (b *binder) rowSubquery(s *scope, x *ast.Subquery, n int) ([]ast.Expr, error) {
-	r, err := b.selectStmt(x.Query, s.below(&frame{parent: s}))
+func (b *binder) rowSubquery(c *clause, x *ast.Subquery, n int) ([]ast.Expr, error) {
+	r, err := b.selectStmt(x.Query, c.s.below(&frame{parent: c.s, clause: c}))
 	if err != nil {
 		return nil, err
 	}
