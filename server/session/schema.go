@@ -24,7 +24,8 @@ func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", x.Name).
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.").At(x.Position())
 	case !s.snapshot().HasSchema(x.Name) && !isSystemSchema(x.Name):
-		return tag, s.engine.Catalog.CreateSchema(s.tenant.Database, x.Name, s.User(), s.now())
+		s.catalog().CreateSchema(x.Name, s.User(), s.now())
+		return tag, nil
 	case x.IfNotExists:
 		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists, skipping", x.Name))
 	}
@@ -49,7 +50,7 @@ func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error
 		if err := s.emptySchema(ctx, n.Name, x.Cascade, out); err != nil {
 			return err
 		}
-		if err := s.engine.Catalog.DropSchema(s.tenant.Database, n.Name); err != nil {
+		if err := s.catalog().DropSchema(n.Name); err != nil {
 			return err
 		}
 	}
