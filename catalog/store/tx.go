@@ -316,7 +316,9 @@ func (s *Store) undisturbed(d Database, old, r *catalog.Relation) error {
 	return nil
 }
 
-func sameName(a, b *catalog.Relation) bool { return a != nil && a.Schema == b.Schema && a.Name == b.Name }
+func sameName(a, b *catalog.Relation) bool {
+	return a != nil && a.Schema == b.Schema && a.Name == b.Name
+}
 
 func errOpen(what string, r, old *catalog.Relation) error {
 	if r == nil {
