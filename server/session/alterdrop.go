@@ -60,7 +60,7 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to view %s", view.Name)); err != nil {
 			return err
 		}
-		if err := c.s.dropRelation(ctx, view, true, out); err != nil {
+		if err := c.s.dropRelation(view, true, out); err != nil {
 			return err
 		}
 	}

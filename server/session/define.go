@@ -200,7 +200,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 		return tag, s.dropIndexes(ctx, x, out)
 	}
 	if x.Kind == ast.SchemaObject {
-		return tag, s.dropSchemas(ctx, x, out)
+		return tag, s.dropSchemas(x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {
@@ -221,7 +221,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, lower(x.Kind)).
 				WithHint("Use DROP %s to remove it.", upper(string(rel.Kind))).At(n.Position())
 		}
-		if err := s.dropRelation(ctx, rel, x.Cascade, out); err != nil {
+		if err := s.dropRelation(rel, x.Cascade, out); err != nil {
 			return "", err
 		}
 	}
@@ -230,7 +230,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 
 // dropRelation removes a relation and what depends on it. What a stream or a continuous
 // view kept goes after the commit, the rows of a table with it.
-func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, cascade bool, out *sink) error {
+func (s *Session) dropRelation(rel *catalog.Relation, cascade bool, out *sink) error {
 	dependents := s.dependents(rel)
 	if len(dependents) > 0 && !cascade {
 		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", rel.Kind, rel.Name)
@@ -247,7 +247,7 @@ func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, casca
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s", d.Kind, d.Name)); err != nil {
 			return err
 		}
-		if err := s.dropRelation(ctx, d, true, out); err != nil {
+		if err := s.dropRelation(d, true, out); err != nil {
 			return err
 		}
 	}
