@@ -68,6 +68,18 @@ type Table struct {
 	Indexes    []Index        `json:",omitempty"` // but that of the primary key
 	Checks     []Check        `json:",omitempty"`
 	Identity   map[int]bool   `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
+	// Storage is the number under which the rows are; 0: the table's own. What
+	// replaces all rows gives the table another (ADR 8).
+	Storage id.Relation `json:",omitempty"`
+}
+
+// StorageID is the number under which the rows of a table are, or the state of a
+// sequence.
+func (r *Relation) StorageID() id.Relation {
+	if r.Table != nil && r.Table.Storage != 0 {
+		return r.Table.Storage
+	}
+	return r.ID
 }
 
 // Index is an index of a table. Those that are not unique say what a user has in

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -33,4 +34,28 @@ func TestPipelineIsOneTransaction(t *testing.T) {
 		t.Fatalf("the batch with a COMMIT: %v", err)
 	}
 	servertest.Expect(t, c, "SELECT a FROM t ORDER BY a", "2", "3")
+}
+
+// TestPipelineDefines: definitions in a pipeline are seen by what follows them, and go
+// with the pipeline that fails.
+func TestPipelineDefines(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	send := func(statements ...string) string {
+		p := c.PgConn().StartPipeline(t.Context())
+		for _, sql := range statements {
+			p.SendQueryParams(sql, nil, nil, nil, nil)
+		}
+		return servertest.Code(errors.Join(p.Sync(), p.Close()))
+	}
+	for _, rounds := range []struct {
+		last, want string
+		left       string
+	}{{"SELECT 1/0", "22012", "0"}, {"SELECT * FROM made", "", "2"}} {
+		if got := send("CREATE TABLE made (a int)", "INSERT INTO made VALUES (1)", "ALTER TABLE made ADD b int DEFAULT 2", "CREATE VIEW seen AS SELECT b FROM made", rounds.last); got != rounds.want {
+			t.Fatalf("ends with %q, not %q", got, rounds.want)
+		}
+		servertest.Expect(t, c, "SELECT count(*) FROM pg_class WHERE relname IN ('made', 'seen')", rounds.left)
+	}
+	servertest.Expect(t, c, "SELECT * FROM made, seen", "1|2|2")
 }

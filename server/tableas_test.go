@@ -59,18 +59,6 @@ func TestTableAsIsWholeAfterACrash(t *testing.T) {
 	}
 }
 
-// TestTableAsInABlock: as all data definition it takes effect at once, with its
-// rows, and ROLLBACK says that it stays; also while the block writes to tables.
-func TestTableAsInABlock(t *testing.T) {
-	c := servertest.Start(t, servertest.Options{}).Connect()
-	servertest.Exec(t, c, "CREATE TABLE other (a int)", "BEGIN", "INSERT INTO other VALUES (1)",
-		"CREATE TABLE kept AS SELECT g AS n FROM generate_series(1, 10) AS g", "ROLLBACK")
-	servertest.Expect(t, c, "SELECT count(*) FROM kept", "10")
-	servertest.Expect(t, c, "SELECT count(*) FROM other", "0")
-	servertest.Exec(t, c, "INSERT INTO kept VALUES (11)")
-	servertest.Expect(t, c, "SELECT count(*), max(n) FROM kept", "11|11")
-}
-
 // TestTableAsThatFailsLeavesNothing: an error in the middle of its rows, or a name
 // that is taken, leaves no table.
 func TestTableAsThatFailsLeavesNothing(t *testing.T) {

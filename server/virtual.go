@@ -24,6 +24,9 @@ const statusWait = 2 * time.Second
 // for every statement. A nil session has no settings.
 func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.VirtualTables {
 	snapshot := n.catalog.Snapshot(t.Database.Tenant)
+	if s != nil {
+		snapshot = s.Snapshot()
+	}
 	cfg := pgcatalog.Config{
 		Snapshot: snapshot, Registry: n.engine.Registry, Runtime: runtimeStatus{n, t},
 		View: func(v *catalog.Relation) (*bind.ViewPlan, error) {

@@ -1,6 +1,7 @@
 // Package store keeps the catalog in the key-value store: databases, and the
-// descriptors of their relations. Each DDL is one durable, atomic batch, so a
-// crash leaves it done or not begun.
+// descriptors of their relations. What a transaction does to them is one durable,
+// atomic batch (Tx), and so is each statement that takes effect at once, so a crash
+// leaves it done or not begun.
 //
 // A Store is safe for concurrent use; snapshots are immutable. It starts no
 // goroutine.
@@ -27,8 +28,9 @@ import (
 // DefaultDatabase exists in every new data directory.
 const DefaultDatabase = "tally"
 
-// descriptorVersion is the first byte of a stored descriptor; JSON follows.
-const descriptorVersion = 1
+// descriptorVersion is the first byte of a stored descriptor; JSON follows. Version 2
+// has storage numbers, which who reads version 1 only would ignore.
+const descriptorVersion = 2
 
 // Keys (docs/format/catalog.md).
 var (
@@ -61,6 +63,7 @@ type Store struct {
 	relations map[id.Tenant]map[id.Relation]*catalog.Relation
 	schemas   map[id.Tenant]map[string]catalog.Schema
 	snapshots map[id.Tenant]*catalog.Snapshot
+	open      map[id.Tenant]*Tx // that has changes
 }
 
 type counter struct {
@@ -73,7 +76,7 @@ func Open(store *kv.Store, now time.Time) (*Store, error) {
 	s := &Store{
 		kv: store, databases: map[string]Database{}, roles: map[string]Role{},
 		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
-		schemas: map[id.Tenant]map[string]catalog.Schema{},
+		schemas: map[id.Tenant]map[string]catalog.Schema{}, open: map[id.Tenant]*Tx{},
 	}
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load catalog: %w", err)
@@ -270,9 +273,25 @@ func relationKey(t id.Tenant, r id.Relation) []byte {
 	return binary.BigEndian.AppendUint32(k, uint32(r))
 }
 
-// Create adds a relation and gives it its number. 42P07 if the name is taken.
+// Create adds a relation, at once, and gives it its number. 42P07 if the name is taken.
 func (s *Store) Create(d Database, r catalog.Relation) (*catalog.Relation, error) {
-	return s.CreateWith(d, r, s.kv.NewBatch())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.Schema == "" {
+		r.Schema = catalog.PublicSchema
+	}
+	if err := s.undisturbed(d, nil, &r); err != nil {
+		return nil, err
+	}
+	if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
+		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
+	}
+	if v := r.ContinuousView; v != nil && s.relations[d.Tenant][v.Stream] == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped while the statement ran")
+	}
+	next := counter{s.counter.last + 1, s.counter.version + 1}
+	r.ID, r.Version = id.Relation(next.last), next.version
+	return &r, s.put(d, next, &r)
 }
 
 // Reserve returns a number that only a relation created with it will have. It is
@@ -284,57 +303,29 @@ func (s *Store) Reserve() id.Relation {
 	return id.Relation(s.counter.last)
 }
 
-// CreateWith is Create together with the changes in a batch, all or none. It takes
-// the number of r if that is set, see Reserve. The batch must not be used again.
-func (s *Store) CreateWith(d Database, r catalog.Relation, batch *kv.Batch) (*catalog.Relation, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.Schema == "" {
-		r.Schema = catalog.PublicSchema
-	}
-	if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
-		batch.Discard()
-		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
-	}
-	next := counter{s.counter.last, s.counter.version + 1}
-	if r.ID == 0 {
-		next.last++
-		r.ID = id.Relation(next.last)
-	}
-	r.Version = next.version
-	return &r, s.put(batch, d, next, &r)
-}
-
-// CreateAll adds relations whose numbers are reserved, all or none. 42P07 if a name is
-// taken.
-func (s *Store) CreateAll(d Database, rels ...*catalog.Relation) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := counter{s.counter.last, s.counter.version + 1}
-	for _, r := range rels {
-		if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
-			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
-		}
-		r.Version = next.version
-	}
-	return s.put(s.kv.NewBatch(), d, next, rels...)
-}
-
 // Update replaces a relation's descriptor by what change makes of a copy.
 func (s *Store) Update(d Database, rel id.Relation, change func(*catalog.Relation) error) (*catalog.Relation, error) {
-	return s.UpdateWith(d, rel, s.kv.NewBatch(), change)
-}
-
-// UpdateWith is Update together with the changes in a batch, all or none. The batch
-// must not be used again. 42P07 if the new name is taken.
-func (s *Store) UpdateWith(d Database, rel id.Relation, batch *kv.Batch, change func(*catalog.Relation) error) (*catalog.Relation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.relations[d.Tenant][rel]
 	if old == nil {
-		batch.Discard()
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %d does not exist", rel)
 	}
+	r := copyOf(old)
+	err := change(r)
+	if err == nil {
+		err = s.undisturbed(d, old, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	next := counter{s.counter.last, s.counter.version + 1}
+	r.Version = next.version
+	return r, s.put(d, next, r)
+}
+
+// copyOf returns a descriptor that can be changed, but for what its parts point to.
+func copyOf(old *catalog.Relation) *catalog.Relation {
 	r := *old
 	if old.Stream != nil {
 		stream := *old.Stream
@@ -348,61 +339,40 @@ func (s *Store) UpdateWith(d Database, rel id.Relation, batch *kv.Batch, change 
 		view := *old.ContinuousView
 		r.ContinuousView = &view
 	}
-	err := change(&r)
-	if err == nil && (r.Schema != old.Schema || r.Name != old.Name) && s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
-		err = sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
+	if old.View != nil {
+		view := *old.View
+		r.View = &view
 	}
-	if err != nil {
-		batch.Discard()
-		return nil, err
+	if old.Sequence != nil {
+		sequence := *old.Sequence
+		r.Sequence = &sequence
 	}
-	next := counter{s.counter.last, s.counter.version + 1}
-	r.Version = next.version
-	return &r, s.put(batch, d, next, &r)
+	return &r
 }
 
-func (s *Store) put(batch *kv.Batch, d Database, next counter, rels ...*catalog.Relation) error {
-	err := s.commitIn(batch, next, func(b *kv.Batch) error {
-		for _, r := range rels {
-			value, err := encode(r)
-			if err != nil {
-				return err
-			}
-			if err := b.Set(relationKey(d.Tenant, r.ID), value); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// put writes a relation; s.mu is held.
+func (s *Store) put(d Database, next counter, r *catalog.Relation) error {
+	err := s.commit(next, func(b *kv.Batch) error { return setOrDelete(b, relationKey(d.Tenant, r.ID), r) })
 	if err != nil {
 		return err
 	}
-	for _, r := range rels {
-		s.relations[d.Tenant][r.ID] = r
-	}
+	s.relations[d.Tenant][r.ID] = r
 	s.refresh(d)
 	return nil
 }
 
-// Drop removes relations together.
-func (s *Store) Drop(d Database, rels ...id.Relation) error {
+// Drop removes a relation at once.
+func (s *Store) Drop(d Database, rel id.Relation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := counter{s.counter.last, s.counter.version + 1}
-	err := s.commit(next, func(b *kv.Batch) error {
-		for _, r := range rels {
-			if err := b.Delete(relationKey(d.Tenant, r)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.undisturbed(d, s.relations[d.Tenant][rel], nil); err != nil {
 		return err
 	}
-	for _, r := range rels {
-		delete(s.relations[d.Tenant], r)
+	next := counter{s.counter.last, s.counter.version + 1}
+	if err := s.commit(next, func(b *kv.Batch) error { return b.Delete(relationKey(d.Tenant, rel)) }); err != nil {
+		return err
 	}
+	delete(s.relations[d.Tenant], rel)
 	s.refresh(d)
 	return nil
 }

@@ -60,7 +60,7 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to view %s", view.Name)); err != nil {
 			return err
 		}
-		if err := c.s.dropRelation(ctx, view, true, out); err != nil {
+		if err := c.s.dropRelation(view, true, out); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 	}
 	t.Defaults, t.Identity = movedKeys(t.Defaults, n), movedKeys(t.Identity, n)
 	c.next.Columns = slices.Delete(c.next.Columns, n, n+1)
-	return c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+	return c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		return &types.Batch{Cols: slices.Delete(slices.Clone(b.Cols), n, n+1), Rows: b.Rows}, nil
 	})
 }

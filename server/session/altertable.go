@@ -13,7 +13,6 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/sql/types"
-	"github.com/tallydb/tallydb/storage/kv"
 )
 
 // tableChange is a change of a table's descriptor and rows, which take effect
@@ -24,32 +23,22 @@ type tableChange struct {
 	next *catalog.Relation // the descriptor so far
 }
 
-// changeTable changes a table, all or nothing. Nobody writes to it meanwhile.
-func (s *Session) changeTable(ctx context.Context, rel *catalog.Relation, change func(*tableChange) error) error {
-	if s.tx().Writing() {
-		return sqlerr.New(sqlerr.ActiveSQLTransaction, "table %q cannot be altered in a transaction that has written to tables", rel.Name).
-			WithHint("Data definition takes effect at once. COMMIT first.")
-	}
-	tx := s.tenant.Tables.Begin()
-	tx.LockTimeout = s.settings.meaning().lockTimeout
-	if err := tx.Lock(ctx); err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if now := s.snapshot().ByID(rel.ID); now == nil || now.Version != rel.Version {
-		return errChanged(rel.Name)
-	}
-	c := &tableChange{s: s, tx: tx, next: copyTable(rel)}
+// changeTable changes a table.
+func (s *Session) changeTable(rel *catalog.Relation, change func(*tableChange) error) error {
+	c := &tableChange{s: s, tx: s.tx(), next: copyTable(rel)}
 	if err := change(c); err != nil {
 		return err
 	}
-	return tx.CommitWith(func(b *kv.Batch) error {
-		_, err := s.engine.Catalog.UpdateWith(s.tenant.Database, rel.ID, b, func(r *catalog.Relation) error {
-			*r = *c.next
-			return nil
-		})
-		return err
+	return s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
+		*r = *c.next
+		return nil
 	})
+}
+
+// rewrite puts what convert makes of a table's rows in their place; old describes them.
+func (c *tableChange) rewrite(ctx context.Context, old *catalog.Relation, convert func(*types.Batch) (*types.Batch, error)) error {
+	c.next.Table.Storage = c.s.engine.Catalog.Reserve()
+	return c.tx.Rewrite(ctx, old, c.next, convert)
 }
 
 // errChanged says that a relation is not what a statement was planned for.
@@ -82,7 +71,7 @@ func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) 
 	if rel.Table == nil {
 		return s.alterOther(rel, x)
 	}
-	err = s.changeTable(ctx, rel, func(c *tableChange) error {
+	err = s.changeTable(rel, func(c *tableChange) error {
 		for i := range x.Changes {
 			if err := c.apply(ctx, &x.Changes[i], out); err != nil {
 				return err
@@ -110,11 +99,10 @@ func (s *Session) alterOther(rel *catalog.Relation, x *ast.AlterTable) (string, 
 	if err != nil {
 		return "", err
 	}
-	_, err = s.engine.Catalog.Update(s.tenant.Database, rel.ID, func(r *catalog.Relation) error {
+	return "ALTER TABLE", s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
 		r.Name = name
 		return nil
 	})
-	return "ALTER TABLE", err
 }
 
 // errRead refuses to change what a view reads: its text would mean something else.
@@ -130,10 +118,7 @@ func (s *Session) dropUnusedSequences(table id.Relation) error {
 		if s.columnOf(rel, q) >= 0 {
 			continue
 		}
-		if err := s.engine.Catalog.Drop(s.tenant.Database, q.ID); err != nil {
-			return err
-		}
-		if err := s.tenant.Tables.Drop(q.ID); err != nil {
+		if err := s.catalog().Drop(q.ID); err != nil {
 			return err
 		}
 	}
@@ -212,18 +197,15 @@ func (c *tableChange) addColumn(ctx context.Context, x *ast.TableChange, out *si
 	if x.Column.PrimaryKey {
 		c.next.Table.PrimaryKey = nil // until its column has values
 	}
-	if len(d.sequences) > 0 {
-		// Its numbers are taken now, so it has to be there: nothing else refers to it yet.
-		if err := c.s.engine.Catalog.CreateAll(c.s.tenant.Database, d.sequences...); err != nil {
-			return err
-		}
+	if err := c.s.create(ctx, d.sequences...); err != nil { // its numbers are taken now
+		return err
 	}
 	ec := c.s.exprContext()
 	value, err := bind.Default(c.s.bindEnv(ec), c.next, len(old.Columns))
 	if err != nil {
 		return err
 	}
-	err = c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+	err = c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		v, err := value.Eval(ec, b)
 		if err != nil {
 			return nil, err
@@ -334,7 +316,7 @@ func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) er
 			WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdentifier(x.OldName), t)
 	}
 	c.next.Columns[n].Type = t
-	err = c.tx.Rewrite(ctx, old, c.next, func(b *types.Batch) (*types.Batch, error) {
+	err = c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		v, err := value.Eval(ec, b)
 		if err != nil {
 			return nil, err

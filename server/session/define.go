@@ -13,10 +13,14 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// definition runs the statements that change the catalog. They take effect at
-// once, each whole or not at all, also inside a transaction block.
+// definition runs the statements that change the catalog, in the transaction of the
+// tables' rows; some take effect at once (ADR 8).
 func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink) error {
 	if err := s.writable("data definition"); err != nil {
+		return err
+	}
+	atOnce := takesEffectAtOnce(stmt)
+	if err := s.beginDefinition(ctx, stmt, atOnce, out); err != nil {
 		return err
 	}
 	var tag string
@@ -31,11 +35,11 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	case *ast.CreateIndex:
 		tag, err = s.createIndex(ctx, x, out)
 	case *ast.CreateSequence:
-		tag, err = s.createSequence(x, out)
+		tag, err = s.createSequence(ctx, x, out)
 	case *ast.AlterTable:
 		tag, err = s.alterTable(ctx, x, out)
 	case *ast.CreateView:
-		tag, err = s.createView(x)
+		tag, err = s.createView(ctx, x)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
@@ -56,8 +60,12 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	if err != nil {
 		return err
 	}
-	if s.txn.open() {
+	if s.txn.open() && atOnce {
 		s.txn.ddl = append(s.txn.ddl, tag)
+	}
+	// The acknowledgement comes after it is durable.
+	if err := s.endStatement(ctx, out); err != nil {
+		return err
 	}
 	return out.complete("%s", tag)
 }
@@ -114,10 +122,13 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		}
 		cols = append(cols, c)
 	}
-	// The rows come with the table in one batch: nobody sees one without the other.
-	number := s.engine.Catalog.Reserve()
-	load := s.tenant.Tables.NewLoad(number)
-	defer load.Discard()
+	rel := &catalog.Relation{
+		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
+	}
+	if err := s.create(ctx, rel); err != nil {
+		return "", err
+	}
+	rows := 0
 	for !x.WithNoData {
 		b, err := r.read(ctx, out)
 		if err != nil {
@@ -126,22 +137,16 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		if b == nil {
 			break
 		}
-		if err := load.Add(&types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
+		if err := s.tx().Insert(ctx, rel, &types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
 			return "", err
 		}
+		rows += b.Rows
 	}
-	batch, err := load.Finish()
-	if err != nil {
-		return "", err
-	}
-	_, err = s.engine.Catalog.CreateWith(s.tenant.Database, catalog.Relation{
-		ID: number, Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
-	}, batch)
-	return fmt.Sprintf("SELECT %d", load.Rows()), err
+	return fmt.Sprintf("SELECT %d", rows), nil
 }
 
 // createView runs CREATE VIEW of the ordinary kind.
-func (s *Session) createView(x *ast.CreateView) (string, error) {
+func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, error) {
 	schema, name, err := s.newName(x.Name)
 	if err != nil {
 		return "", err
@@ -169,16 +174,14 @@ func (s *Session) createView(x *ast.CreateView) (string, error) {
 		if old.View == nil {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", name).At(x.Name.Position())
 		}
-		_, err = s.engine.Catalog.Update(s.tenant.Database, old.ID, func(r *catalog.Relation) error {
+		return "CREATE VIEW", s.catalog().Update(old.ID, func(r *catalog.Relation) error {
 			r.View, r.Columns = view, cols
 			return nil
 		})
-		return "CREATE VIEW", err
 	}
-	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
+	return "CREATE VIEW", s.create(ctx, &catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.User(),
 	})
-	return "CREATE VIEW", err
 }
 
 // kindsOf maps what DROP says to kinds of relations.
@@ -197,7 +200,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 		return tag, s.dropIndexes(ctx, x, out)
 	}
 	if x.Kind == ast.SchemaObject {
-		return tag, s.dropSchemas(ctx, x, out)
+		return tag, s.dropSchemas(x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {
@@ -218,15 +221,16 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, lower(x.Kind)).
 				WithHint("Use DROP %s to remove it.", upper(string(rel.Kind))).At(n.Position())
 		}
-		if err := s.dropRelation(ctx, rel, x.Cascade, out); err != nil {
+		if err := s.dropRelation(rel, x.Cascade, out); err != nil {
 			return "", err
 		}
 	}
 	return tag, nil
 }
 
-// dropRelation removes a relation from the catalog first, then what it kept.
-func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, cascade bool, out *sink) error {
+// dropRelation removes a relation and what depends on it. What a stream or a continuous
+// view kept goes after the commit, the rows of a table with it.
+func (s *Session) dropRelation(rel *catalog.Relation, cascade bool, out *sink) error {
 	dependents := s.dependents(rel)
 	if len(dependents) > 0 && !cascade {
 		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", rel.Kind, rel.Name)
@@ -243,7 +247,7 @@ func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, casca
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s", d.Kind, d.Name)); err != nil {
 			return err
 		}
-		if err := s.dropRelation(ctx, d, true, out); err != nil {
+		if err := s.dropRelation(d, true, out); err != nil {
 			return err
 		}
 	}
@@ -254,23 +258,13 @@ func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, casca
 	for _, owned := range s.ownedSequences(rel) {
 		gone = append(gone, owned.ID)
 	}
-	if err := s.engine.Catalog.Drop(s.tenant.Database, gone...); err != nil {
-		return err
-	}
-	for _, owned := range gone[1:] {
-		if err := s.tenant.Tables.Drop(owned); err != nil {
-			return err
-		}
-	}
 	switch {
 	case rel.Stream != nil:
-		return s.tenant.Streams.DropStream(rel.ID)
+		s.afterCommit(func(context.Context) error { return s.tenant.Streams.DropStream(rel.ID) })
 	case rel.ContinuousView != nil:
-		return s.tenant.Streams.DropView(ctx, rel)
-	case rel.Table != nil, rel.Sequence != nil:
-		return s.tenant.Tables.Drop(rel.ID)
+		s.afterCommit(func(ctx context.Context) error { return s.tenant.Streams.DropView(ctx, rel) })
 	}
-	return nil
+	return s.catalog().Drop(gone...)
 }
 
 // dependents returns the relations that read a relation: continuous views by
@@ -318,7 +312,11 @@ func (s *Session) truncate(x *ast.Truncate) (string, error) {
 		if rel.Table == nil {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).WithHint("Drop the %s and create it again.", rel.Kind).At(n.Position())
 		}
-		if err := s.tenant.Tables.Drop(rel.ID); err != nil {
+		err = s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
+			r.Table.Storage = s.engine.Catalog.Reserve()
+			return nil
+		})
+		if err != nil {
 			return "", err
 		}
 	}

@@ -16,6 +16,8 @@ const maxSavepoints = 10_000
 type savepoint struct {
 	name     string
 	tables   int // mark of the transaction on the reference tables
+	catalog  int // and on the catalog
+	effects  int
 	streams  []ingest.Mark
 	settings int
 	ddl      int
@@ -58,7 +60,7 @@ func (s *Session) setSavepoint(t *ast.Transaction) error {
 			WithHint("Release savepoints that are no longer needed.").At(t.Position())
 	}
 	p := savepoint{name: t.Name, tables: s.tx().Savepoint(), settings: s.settings.mark(), ddl: len(s.txn.ddl)}
-	p.advisory = len(s.txn.advisory)
+	p.advisory, p.catalog, p.effects = len(s.txn.advisory), s.catalog().Savepoint(), len(s.txn.effects)
 	p.listens, p.sent = len(s.txn.messages.listens), len(s.txn.messages.sent)
 	for _, a := range s.txn.order {
 		p.streams = append(p.streams, a.Mark())
@@ -100,6 +102,8 @@ func (s *Session) rollbackTo(t *ast.Transaction, out *sink) error {
 	if err := s.tx().RollbackTo(p.tables); err != nil {
 		return err
 	}
+	s.catalog().RollbackTo(p.catalog)
+	s.txn.effects = s.txn.effects[:p.effects]
 	for i, a := range s.txn.order {
 		if i < len(p.streams) {
 			a.RollbackTo(p.streams[i])

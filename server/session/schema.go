@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +23,8 @@ func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", x.Name).
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.").At(x.Position())
 	case !s.snapshot().HasSchema(x.Name) && !isSystemSchema(x.Name):
-		return tag, s.engine.Catalog.CreateSchema(s.tenant.Database, x.Name, s.User(), s.now())
+		s.catalog().CreateSchema(x.Name, s.User(), s.now())
+		return tag, nil
 	case x.IfNotExists:
 		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists, skipping", x.Name))
 	}
@@ -32,7 +32,7 @@ func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 }
 
 // dropSchemas runs DROP SCHEMA.
-func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error {
+func (s *Session) dropSchemas(x *ast.Drop, out *sink) error {
 	for _, n := range x.Names {
 		switch {
 		case n.Name == catalog.PublicSchema || isSystemSchema(n.Name):
@@ -46,10 +46,10 @@ func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error
 		default:
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", n.Name).At(n.Position())
 		}
-		if err := s.emptySchema(ctx, n.Name, x.Cascade, out); err != nil {
+		if err := s.emptySchema(n.Name, x.Cascade, out); err != nil {
 			return err
 		}
-		if err := s.engine.Catalog.DropSchema(s.tenant.Database, n.Name); err != nil {
+		if err := s.catalog().DropSchema(n.Name); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error
 }
 
 // emptySchema drops what is in a schema, where CASCADE allows it.
-func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, out *sink) error {
+func (s *Session) emptySchema(name string, cascade bool, out *sink) error {
 	var in []*catalog.Relation
 	var detail []string
 	for _, r := range s.snapshot().Relations() {
@@ -77,7 +77,7 @@ func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, ou
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s.%s", r.Kind, r.Schema, r.Name)); err != nil {
 			return err
 		}
-		if err := s.dropRelation(ctx, r, true, out); err != nil {
+		if err := s.dropRelation(r, true, out); err != nil {
 			return err
 		}
 	}

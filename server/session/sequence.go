@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"math"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -66,7 +67,7 @@ func sequenceOf(o ast.SequenceOptions, t types.OID) (*catalog.Sequence, error) {
 }
 
 // createSequence runs CREATE SEQUENCE.
-func (s *Session) createSequence(x *ast.CreateSequence, out *sink) (string, error) {
+func (s *Session) createSequence(ctx context.Context, x *ast.CreateSequence, out *sink) (string, error) {
 	const tag = "CREATE SEQUENCE"
 	schema, name, err := s.newName(x.Name)
 	if err != nil {
@@ -79,10 +80,9 @@ func (s *Session) createSequence(x *ast.CreateSequence, out *sink) (string, erro
 	if err != nil {
 		return "", err
 	}
-	_, err = s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
+	return tag, s.create(ctx, &catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: s.now(), Owner: s.User(),
 	})
-	return tag, err
 }
 
 // columnOf returns the column of a table whose default is a sequence, or -1.
@@ -127,7 +127,7 @@ func (n numbers) NextValue(oid uint32) (int64, error) {
 	if err := n.s.writable("nextval()"); err != nil {
 		return 0, err
 	}
-	v, err := n.s.tenant.Tables.NextValue(rel)
+	v, err := n.s.tx().NextValue(n.s.statement, rel)
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +169,7 @@ func (n numbers) SetValue(oid uint32, value int64, called bool) error {
 	if err := n.s.writable("setval()"); err != nil {
 		return err
 	}
-	if err := n.s.tenant.Tables.SetValue(rel, value, called); err != nil {
+	if err := n.s.tx().SetValue(n.s.statement, rel, value, called); err != nil {
 		return err
 	}
 	if called {

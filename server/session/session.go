@@ -127,8 +127,13 @@ func (s *Session) Close() {
 	s.engine.directory.remove(s)
 }
 
-// snapshot returns the database's relations as they are now.
+// Snapshot returns the database's relations as the session's transaction sees them now.
+func (s *Session) Snapshot() *catalog.Snapshot { return s.snapshot() }
+
 func (s *Session) snapshot() *catalog.Snapshot {
+	if s.txn.catalog != nil {
+		return s.txn.catalog.Snapshot()
+	}
 	return s.engine.Catalog.Snapshot(s.tenant.Database.Tenant)
 }
 

@@ -94,7 +94,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if err := checkColumns(d.table.Columns); err != nil {
 		return "", err
 	}
-	return "CREATE TABLE", s.engine.Catalog.CreateAll(s.tenant.Database, append([]*catalog.Relation{d.table}, d.sequences...)...)
+	return "CREATE TABLE", s.create(ctx, append([]*catalog.Relation{d.table}, d.sequences...)...)
 }
 
 // definer makes the descriptor of a table, or changes it.
@@ -343,7 +343,7 @@ func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink
 		}
 		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", index.Name))
 	}
-	return tag, s.changeTable(ctx, rel, func(c *tableChange) error {
+	return tag, s.changeTable(rel, func(c *tableChange) error {
 		c.next.Table.Indexes = append(slices.Clone(rel.Table.Indexes), index)
 		if !index.Unique {
 			return nil
@@ -382,7 +382,7 @@ func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
 				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
 		}
-		err := s.changeTable(ctx, rel, func(c *tableChange) error { return c.dropIndex(ctx, index.ID) })
+		err := s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, index.ID) })
 		if err != nil {
 			return err
 		}

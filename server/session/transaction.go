@@ -8,6 +8,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -41,9 +42,11 @@ type transaction struct {
 	began     time.Time
 	implicit  bool // outside of a block, and more statements may belong to it
 	tables    *tablestore.Tx
+	catalog   *store.Tx
+	effects   []func(context.Context) error // after its commit
 	appenders map[id.Relation]*ingest.Appender
 	order     []*ingest.Appender
-	ddl       []string // done inside the block, and not undone by ROLLBACK
+	ddl       []string // took effect at once inside the block, and is not undone by ROLLBACK
 
 	savepoints []savepoint
 	messages   messages
@@ -67,6 +70,9 @@ func (t *transaction) empty() bool {
 
 // rollback drops what is not durable.
 func (t *transaction) rollback() {
+	if t.catalog != nil {
+		t.catalog.Rollback()
+	}
 	if t.tables != nil {
 		t.tables.Rollback()
 	}
@@ -213,17 +219,20 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	stop := time.AfterFunc(outcomeWait(rows), func() { close(wait) })
 	defer stop.Stop()
 	results, err := ingest.Commit(ctx, t.order, wait)
-	if t.tables != nil {
-		if err != nil {
-			t.tables.Rollback()
-			return err
-		}
-		err = t.tables.Commit()
+	if err == nil {
+		err = t.commitTables()
 	}
 	if err != nil {
+		t.order = nil // they are done
+		t.rollback()
 		return err
 	}
 	s.deliver(t.messages)
+	for _, effect := range t.effects {
+		if err := effect(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
 	for i, a := range t.order {
 		if err := noticeOutcome(out, a.Stream(), results[i]); err != nil {
 			return err
@@ -393,6 +402,6 @@ func (s *Session) warnAboutDDL(out *sink, ddl []string) error {
 	if len(ddl) == 0 {
 		return nil
 	}
-	return out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "data definition is not undone by ROLLBACK").
+	return out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "what takes effect at once is not undone by ROLLBACK").
 		WithDetail("Stays in effect: %s.", strings.Join(ddl, ", ")))
 }

@@ -1,6 +1,9 @@
 package tablestore
 
-import "github.com/tallydb/tallydb/sql/sqlerr"
+import (
+	"github.com/tallydb/tallydb/catalog/id"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+)
 
 // undoLog remembers what a transaction's writes replaced, from its first
 // savepoint on. The store's batches cannot be cut back, so the old values are
@@ -11,10 +14,14 @@ type undoLog struct {
 	bytes   int
 }
 
-// replaced is a key's value before a write.
+// replaced is a key's value before a write, or the state of a sequence that counts in
+// the transaction before it was altered.
 type replaced struct {
 	key, value []byte
 	existed    bool
+
+	sequence id.Relation
+	state    *sequenceState // nil: it did not count in the transaction
 }
 
 func (r *replaced) bytes() int { return 64 + len(r.key) + len(r.value) }
@@ -29,19 +36,36 @@ func (t *Tx) Savepoint() int {
 func (t *Tx) RollbackTo(mark int) error {
 	for n := len(t.undo.entries); n > mark; n-- {
 		e := t.undo.entries[n-1]
-		var err error
-		if e.existed {
-			err = t.batch.Set(e.key, e.value)
-		} else {
-			err = t.batch.Delete(e.key)
-		}
-		if err != nil {
+		if err := t.undoOne(e); err != nil {
 			return err
 		}
 		t.undo.entries = t.undo.entries[:n-1]
 		t.undo.bytes -= e.bytes()
 	}
 	return nil
+}
+
+func (t *Tx) undoOne(e replaced) error {
+	switch {
+	case e.sequence != 0 && e.state != nil:
+		t.sequences[e.sequence] = e.state
+	case e.sequence != 0:
+		delete(t.sequences, e.sequence)
+	case e.existed:
+		return t.batch.Set(e.key, e.value)
+	default:
+		return t.batch.Delete(e.key)
+	}
+	return nil
+}
+
+// sequence notes the state of a sequence that is about to be altered.
+func (u *undoLog) sequence(rel id.Relation, old *sequenceState) {
+	if u.on {
+		e := replaced{sequence: rel, state: old}
+		u.entries = append(u.entries, e)
+		u.bytes += e.bytes()
+	}
 }
 
 // remember notes the value of a key that is about to be written.
@@ -53,7 +77,7 @@ func (t *Tx) remember(key []byte) error {
 	if err != nil {
 		return err
 	}
-	old := replaced{key, value, existed}
+	old := replaced{key: key, value: value, existed: existed}
 	t.undo.entries = append(t.undo.entries, old)
 	t.undo.bytes += old.bytes()
 	return nil

@@ -1,6 +1,7 @@
 package tablestore
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage"
+	"github.com/tallydb/tallydb/storage/kv"
 )
 
 // sequenceAhead is how many numbers of a sequence are made durable ahead of use, so
@@ -19,6 +21,7 @@ const sequenceAhead = 32
 type sequences struct {
 	mu    sync.Mutex
 	known map[id.Relation]*sequenceState
+	held  map[id.Relation]*Tx // those that count in a transaction
 }
 
 // sequenceState is how far a sequence is. A sequence that was not called gives last
@@ -30,20 +33,127 @@ type sequenceState struct {
 	ahead   int   // numbers from last to durable
 }
 
-// NextValue takes the next number of a sequence, for good: no rollback gives it back.
-// 2200H at the end of a sequence that does not cycle.
-func (s *Store) NextValue(rel *catalog.Relation) (int64, error) {
-	s.sequences.mu.Lock()
-	defer s.sequences.mu.Unlock()
+// NextValue takes the next number of a sequence, for good: no rollback gives it back,
+// unless the transaction made or altered the sequence. 2200H at the end of a sequence
+// that does not cycle.
+func (t *Tx) NextValue(ctx context.Context, rel *catalog.Relation) (next int64, err error) {
+	err = t.onSequence(ctx, rel, func(own *sequenceState) error {
+		if own == nil {
+			next, err = t.store.nextValue(rel)
+			return err
+		}
+		if next, err = own.next(rel); err == nil {
+			own.last, own.called = next, true
+		}
+		return err
+	})
+	return next, err
+}
+
+// onSequence calls fn with the sequences locked: with the state that counts in the
+// transaction, or with nil where the sequence is everyone's.
+func (t *Tx) onSequence(ctx context.Context, rel *catalog.Relation, fn func(own *sequenceState) error) error {
+	q := &t.store.sequences
+	for {
+		q.mu.Lock()
+		other := q.held[rel.ID]
+		if other == nil || other == t {
+			defer q.mu.Unlock()
+			return fn(t.sequences[rel.ID])
+		}
+		ended := other.ended
+		q.mu.Unlock()
+		select { // the other has altered it
+		case <-ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// HoldSequence makes a sequence count in the transaction, which has made or altered
+// it: from start on, or on from where it is. Others that want its numbers wait for the end.
+func (t *Tx) HoldSequence(ctx context.Context, rel *catalog.Relation, start *int64) error {
+	if err := t.Lock(ctx); err != nil {
+		return err
+	}
+	q := &t.store.sequences
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	old := t.sequences[rel.ID]
+	var own sequenceState
+	switch {
+	case start != nil:
+		own.last = *start
+	case old != nil:
+		own = *old
+	default:
+		st, err := t.store.sequence(rel)
+		if err != nil {
+			return err
+		}
+		own = sequenceState{last: st.last, called: st.called}
+	}
+	t.undo.sequence(rel.ID, old)
+	t.sequences[rel.ID], q.held[rel.ID] = &own, t
+	return nil
+}
+
+// releaseSequences lets others have numbers of the sequences that counted in the
+// transaction.
+func (t *Tx) releaseSequences() {
+	q := &t.store.sequences
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for n, other := range q.held {
+		if other == t {
+			delete(q.held, n)
+		}
+	}
+	close(t.ended)
+}
+
+// commitSequences adds how far the sequences of the transaction are to its batch, and
+// has it committed.
+func (t *Tx) commitSequences(commit func(*kv.Batch) error) error {
+	if len(t.sequences) == 0 {
+		return commit(t.batch)
+	}
+	q := &t.store.sequences
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for n, own := range t.sequences {
+		if err := t.batch.Set(t.store.prefix(n, 'n'), sequenceValue(own.last, own.called)); err != nil {
+			return err
+		}
+	}
+	if err := commit(t.batch); err != nil {
+		return err
+	}
+	for n, own := range t.sequences {
+		own.durable, own.ahead = own.last, 0
+		q.known[n] = own
+	}
+	return nil
+}
+
+// next returns the number behind those that were given out.
+func (st *sequenceState) next(rel *catalog.Relation) (int64, error) {
+	if st.called {
+		return following(rel, st.last)
+	}
+	return st.last, nil
+}
+
+// nextValue takes the next number of a sequence; the lock is held.
+func (s *Store) nextValue(rel *catalog.Relation) (int64, error) {
 	st, err := s.sequence(rel)
 	if err != nil {
 		return 0, err
 	}
-	next := st.last
-	if st.called {
-		if next, err = following(rel, st.last); err != nil {
-			return 0, err
-		}
+	next, err := st.next(rel)
+	if err != nil {
+		return 0, err
 	}
 	if st.ahead > 0 && st.called {
 		st.ahead--
@@ -85,27 +195,33 @@ func following(rel *catalog.Relation, n int64) (int64, error) {
 }
 
 // SetValue makes a sequence go on behind value or, not called, with it.
-func (s *Store) SetValue(rel *catalog.Relation, value int64, called bool) error {
+func (t *Tx) SetValue(ctx context.Context, rel *catalog.Relation, value int64, called bool) error {
 	q := rel.Sequence
 	if value < q.Min || value > q.Max {
 		return sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence %q (%d..%d)", value, rel.Name, q.Min, q.Max)
 	}
-	s.sequences.mu.Lock()
-	defer s.sequences.mu.Unlock()
-	if err := s.putSequence(rel.ID, value, called); err != nil {
-		return err
-	}
-	s.sequences.known[rel.ID] = &sequenceState{last: value, called: called, durable: value}
-	return nil
+	return t.onSequence(ctx, rel, func(own *sequenceState) error {
+		if own != nil {
+			own.last, own.called = value, called
+			return nil
+		}
+		if err := t.store.putSequence(rel.ID, value, called); err != nil {
+			return err
+		}
+		t.store.sequences.known[rel.ID] = &sequenceState{last: value, called: called, durable: value}
+		return nil
+	})
 }
 
 // LastValue returns how far a sequence is, and whether its last number was given out.
-func (s *Store) LastValue(rel *catalog.Relation) (last int64, called bool, err error) {
-	s.sequences.mu.Lock()
-	defer s.sequences.mu.Unlock()
-	st, err := s.sequence(rel)
-	if err != nil {
-		return 0, false, err
+func (t *Tx) LastValue(rel *catalog.Relation) (last int64, called bool, err error) {
+	t.store.sequences.mu.Lock()
+	defer t.store.sequences.mu.Unlock()
+	st := t.sequences[rel.ID]
+	if st == nil {
+		if st, err = t.store.sequence(rel); err != nil {
+			return 0, false, err
+		}
 	}
 	return st.last, st.called, nil
 }
@@ -133,15 +249,19 @@ func (s *Store) sequence(rel *catalog.Relation) (*sequenceState, error) {
 
 func (s *Store) putSequence(rel id.Relation, value int64, called bool) error {
 	b := s.kv.NewBatch()
-	state := append(binary.BigEndian.AppendUint64(nil, uint64(value)), 0)
-	if called {
-		state[8] = 1
-	}
-	if err := b.Set(s.prefix(rel, 'n'), state); err != nil {
+	if err := b.Set(s.prefix(rel, 'n'), sequenceValue(value, called)); err != nil {
 		b.Discard()
 		return err
 	}
 	return b.Commit(true)
+}
+
+func sequenceValue(value int64, called bool) []byte {
+	b := append(binary.BigEndian.AppendUint64(nil, uint64(value)), 0)
+	if called {
+		b[8] = 1
+	}
+	return b
 }
 
 // Close writes how far the sequences are, so that none loses numbers.

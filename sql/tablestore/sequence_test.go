@@ -1,6 +1,7 @@
 package tablestore_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -28,7 +29,7 @@ func TestSequencesOutliveTheProcess(t *testing.T) {
 	}}
 	take := func(tables *tablestore.Store, n int) (last int64) {
 		for range n {
-			v, err := tables.NextValue(rel)
+			v, err := tables.Begin().NextValue(context.Background(), rel)
 			if err != nil {
 				t.Fatal(err)
 			}

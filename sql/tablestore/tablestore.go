@@ -2,8 +2,8 @@
 // their part of statements: scans, inserts, updates and deletes, inside a
 // transaction that sees its own writes.
 //
-// Rows are stored one to a key (docs/format/table.md); a primary key and every
-// unique index have keys of their own. It starts no goroutine. Writers of one table are serialised.
+// Rows are stored one to a key (docs/format/catalog.md), under the storage number of
+// their table; a primary key and every unique index have keys of their own. It starts no goroutine. Writers of one table are serialised.
 // A scan to the end leaves an image of the table's columns in memory, for the next
 // scan until the table changes; all images together take at most ImageBytes.
 package tablestore
@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -42,34 +43,20 @@ type Store struct {
 
 // New returns the tables of a tenant.
 func New(store *kv.Store, tenant id.Tenant) *Store {
-	return &Store{TransactionBytes: 256 << 20, kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages(), sequences: sequences{known: map[id.Relation]*sequenceState{}}}
+	return &Store{TransactionBytes: 256 << 20, kv: store, tenant: tenant, write: make(chan struct{}, 1), images: newImages(), sequences: sequences{known: map[id.Relation]*sequenceState{}, held: map[id.Relation]*Tx{}}}
 }
 
-// Key layout: 't', tenant, table (big-endian), then 'r' and the row's identity,
+// Key layout: 't', tenant, storage (big-endian), then 'r' and the row's identity,
 // or 'k' and the encoded primary key, or 'q', the number of a unique index and the
 // encoded values.
-func (s *Store) prefix(table id.Relation, kind byte) []byte {
+func (s *Store) prefix(storage id.Relation, kind byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{'t'}, uint32(s.tenant))
-	b = binary.BigEndian.AppendUint32(b, uint32(table))
+	b = binary.BigEndian.AppendUint32(b, uint32(storage))
 	return append(b, kind)
 }
 
-func (s *Store) rowKey(table id.Relation, row int64) []byte {
-	return binary.BigEndian.AppendUint64(s.prefix(table, 'r'), uint64(row))
-}
-
-// Drop deletes all rows of a table, or the state of a sequence.
-func (s *Store) Drop(table id.Relation) error {
-	b := s.kv.NewBatch()
-	from := s.prefix(table, 'k')
-	// The kinds 'k', 'n', 'q' and 'r' are one range.
-	if err := b.DeleteRange(from, kv.PrefixEnd(s.prefix(table, 'r'))); err != nil {
-		b.Discard()
-		return err
-	}
-	defer s.images.changed(table)
-	s.forget(table)
-	return b.Commit(true)
+func (s *Store) rowKey(storage id.Relation, row int64) []byte {
+	return binary.BigEndian.AppendUint64(s.prefix(storage, 'r'), uint64(row))
 }
 
 // Tx is a transaction. It is used by one goroutine.
@@ -77,8 +64,11 @@ type Tx struct {
 	store   *Store
 	batch   *kv.Batch // nil until the first write
 	writing bool
-	changed map[id.Relation]bool // the tables that it has written
+	changed map[id.Relation]bool // the storages that it has written
 	undo    undoLog
+
+	sequences map[id.Relation]*sequenceState // that count in the transaction
+	ended     chan struct{}                  // closed at the end; who wants numbers of them waits for it
 
 	// LockTimeout is the longest wait for another transaction that writes; 0 is
 	// unlimited.
@@ -113,7 +103,7 @@ func (t *Tx) Lock(ctx context.Context) error {
 	}
 	t.writing = true
 	t.batch = t.store.kv.NewIndexedBatch()
-	t.changed = map[id.Relation]bool{}
+	t.changed, t.sequences, t.ended = map[id.Relation]bool{}, map[id.Relation]*sequenceState{}, make(chan struct{})
 	return nil
 }
 
@@ -133,11 +123,26 @@ func (t *Tx) CommitWith(commit func(*kv.Batch) error) error {
 	}
 	defer t.end()
 	defer func() {
-		for table := range t.changed {
-			t.store.images.changed(table)
+		for storage := range t.changed {
+			t.store.images.changed(storage)
 		}
 	}()
-	return commit(t.batch)
+	return t.commitSequences(commit)
+}
+
+// Changed returns the storages that the transaction has written.
+func (t *Tx) Changed() []id.Relation {
+	return slices.AppendSeq(slices.Collect(maps.Keys(t.changed)), maps.Keys(t.sequences))
+}
+
+// Free deletes a storage that nothing has any more: the rows of a table, or the state
+// of a sequence. It is not undone by RollbackTo; it belongs to the commit.
+func (t *Tx) Free(storage id.Relation) error {
+	t.changed[storage] = true
+	delete(t.sequences, storage)
+	t.store.forget(storage)
+	// The kinds 'k', 'n', 'q' and 'r' are one range.
+	return t.batch.DeleteRange(t.store.prefix(storage, 'k'), kv.PrefixEnd(t.store.prefix(storage, 'r')))
 }
 
 // Rollback drops the transaction's writes.
@@ -149,7 +154,8 @@ func (t *Tx) Rollback() {
 }
 
 func (t *Tx) end() {
-	t.batch, t.writing, t.undo = nil, false, undoLog{}
+	t.releaseSequences()
+	t.batch, t.writing, t.undo, t.sequences = nil, false, undoLog{}, nil
 	<-t.store.write
 }
 
@@ -159,18 +165,18 @@ var errFull = errors.New("batch is full")
 // Scan implements exec.Tables. What others commit during the scan is not seen.
 func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
 	s := &source{tx: t, table: table, columns: columns}
-	if t.writing && t.changed[table.ID] {
+	if t.writing && t.changed[table.StorageID()] {
 		s.rows = t.batch
 	} else {
 		var held *image
-		if held, s.version = t.store.images.read(table.ID); held != nil {
+		if held, s.version = t.store.images.read(table.StorageID()); held != nil {
 			s.held = &imageSource{batches: held.batches, columns: columns}
 			return s, nil
 		}
 		s.snapshot = t.store.kv.Snapshot()
 		s.rows, s.made = s.snapshot, newImageBuilder(table)
 	}
-	s.next = t.store.prefix(table.ID, 'r')
+	s.next = t.store.prefix(table.StorageID(), 'r')
 	return s, nil
 }
 
@@ -200,7 +206,7 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
 	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
 	rows := &types.Batch{Cols: all.Cols[:len(all.Cols)-1]} // without the identities
-	end := kv.PrefixEnd(s.tx.store.prefix(s.table.ID, 'r'))
+	end := kv.PrefixEnd(s.tx.store.prefix(s.table.StorageID(), 'r'))
 	from := s.next
 	s.next = nil
 	err := s.rows.Scan(from, end, func(key, value []byte) error {
@@ -235,7 +241,7 @@ func (s *source) collect(all *types.Batch) {
 	case s.made.bytes > ImageBytes:
 		s.made = nil
 	case s.next == nil:
-		s.tx.store.images.keep(s.table.ID, s.version, s.made.image())
+		s.tx.store.images.keep(s.table.StorageID(), s.version, s.made.image())
 		s.made = nil
 	}
 }
@@ -252,7 +258,7 @@ func (s *source) Close() error {
 
 // lastRow returns the highest identity in use.
 func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
-	b, ok, err := t.batch.Get(t.store.prefix(table.ID, 'n'))
+	b, ok, err := t.batch.Get(t.store.prefix(table.StorageID(), 'n'))
 	if err != nil || !ok {
 		return 0, err
 	}
@@ -267,7 +273,7 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 	if err := t.Lock(ctx); err != nil {
 		return err
 	}
-	t.changed[table.ID] = true
+	t.changed[table.StorageID()] = true
 	last, err := t.lastRow(table)
 	if err != nil {
 		return err
@@ -278,7 +284,7 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 			return err
 		}
 	}
-	return t.set(t.store.prefix(table.ID, 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
+	return t.set(t.store.prefix(table.StorageID(), 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
 // put writes one row under an identity, and its keys.
@@ -300,7 +306,7 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 			return err
 		}
 	}
-	return t.set(t.store.rowKey(table.ID, row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
+	return t.set(t.store.rowKey(table.StorageID(), row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
 }
 
 // indexKey returns the key of a row in a unique index; nil where it has none: a row
@@ -309,9 +315,9 @@ func (t *Tx) indexKey(table *catalog.Relation, x *catalog.Index, rows *types.Bat
 	if !x.Unique {
 		return nil
 	}
-	key := t.store.prefix(table.ID, 'k')
+	key := t.store.prefix(table.StorageID(), 'k')
 	if !x.Primary {
-		key = binary.BigEndian.AppendUint32(t.store.prefix(table.ID, 'q'), uint32(x.ID))
+		key = binary.BigEndian.AppendUint32(t.store.prefix(table.StorageID(), 'q'), uint32(x.ID))
 	}
 	for _, c := range x.Columns {
 		if rows.Cols[c].IsNull(i) {
@@ -336,7 +342,7 @@ func keyText(table *catalog.Relation, x *catalog.Index, rows *types.Batch, i int
 
 // remove deletes a row and its keys.
 func (t *Tx) remove(table *catalog.Relation, row int64) error {
-	key := t.store.rowKey(table.ID, row)
+	key := t.store.rowKey(table.StorageID(), row)
 	value, ok, err := t.batch.Get(key)
 	if err != nil || !ok {
 		return err
@@ -373,7 +379,7 @@ func (t *Tx) Delete(ctx context.Context, table *catalog.Relation, ids *types.Vec
 	if err := t.Lock(ctx); err != nil {
 		return err
 	}
-	t.changed[table.ID] = true
+	t.changed[table.StorageID()] = true
 	for _, row := range ids.Ints {
 		if err := t.remove(table, row); err != nil {
 			return err
@@ -402,7 +408,7 @@ func (t *Tx) Find(ctx context.Context, table *catalog.Relation, arbiters []catal
 			}
 			continue
 		}
-		value, ok, err := t.batch.Get(t.store.rowKey(table.ID, id))
+		value, ok, err := t.batch.Get(t.store.rowKey(table.StorageID(), id))
 		if err == nil && !ok {
 			err = storage.ErrCorrupt
 		}
@@ -474,37 +480,31 @@ func (t *Tx) DropIndex(ctx context.Context, table *catalog.Relation, x catalog.I
 	})
 }
 
-// Rewrite puts other rows in the place of a table's, under the same identities: what
-// convert makes of a batch of them. next describes the table from then on.
+// Rewrite fills the storage of next, which is new, with what convert makes of the rows
+// of table, in batches, under the same identities.
 func (t *Tx) Rewrite(ctx context.Context, table, next *catalog.Relation, convert func(*types.Batch) (*types.Batch, error)) error {
-	var ids []int64
-	var all []*types.Batch
-	err := t.eachBatch(ctx, table, func(n []int64, b *types.Batch) error {
+	err := t.eachBatch(ctx, table, func(ids []int64, b *types.Batch) error {
 		made, err := convert(b)
 		if err != nil {
 			return err
 		}
-		ids, all = append(ids, n...), append(all, made.Flat())
+		made = made.Flat()
+		for i := range made.Rows {
+			if err := t.put(next, ids[i], made, i); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	t.changed[table.ID] = true
-	for _, row := range ids {
-		if err := t.remove(table, row); err != nil {
-			return err
-		}
+	t.changed[next.StorageID()] = true
+	last, err := t.lastRow(table)
+	if err != nil {
+		return err
 	}
-	for _, b := range all {
-		for i := range b.Rows {
-			if err := t.put(next, ids[0], b, i); err != nil {
-				return err
-			}
-			ids = ids[1:]
-		}
-	}
-	return nil
+	return t.set(t.store.prefix(next.StorageID(), 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
 // EachBatch calls fn with the rows of a table, in batches, while nobody else writes.
