@@ -188,8 +188,9 @@ func sameAsKnown(cands []candidate, in []types.OID) []candidate {
 	if known == 0 || !slices.Contains(in, types.Unknown) {
 		return cands
 	}
+	same := slices.Repeat([]types.OID{known}, len(in))
 	kept := slices.DeleteFunc(slices.Clone(cands), func(c candidate) bool {
-		return slices.ContainsFunc(c.args, func(want types.OID) bool { return !canCoerce(known, want) })
+		return slices.ContainsFunc(c.args, func(want types.OID) bool { return !canCoerce(known, want) }) || !consistent(c, same)
 	})
 	if len(kept) == 1 {
 		return kept

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func nameDatum(s string) (types.Datum, error) {
 func (ec *Context) currentSchemas() []string {
 	var out []string
 	for _, s := range ec.SearchPath {
-		if s == "$user" || s == "pg_catalog" || !ec.hasSchema(s) {
+		if s == "$user" || s != "pg_catalog" && s != "information_schema" && !ec.hasSchema(s) {
 			continue
 		}
 		out = append(out, s)
@@ -79,7 +80,7 @@ func systemFunctions() []overload {
 		}).stable(),
 		fn("current_schemas(bool) _name", "schemas of the search path", func(ec *Context, a []types.Datum) (types.Datum, error) {
 			names := ec.currentSchemas()
-			if a[0].Int != 0 {
+			if a[0].Int != 0 && !slices.Contains(names, "pg_catalog") {
 				names = append([]string{"pg_catalog"}, names...)
 			}
 			items := make([]types.Datum, len(names))

@@ -61,7 +61,11 @@ func (p *parser) insertColumns() ([]ast.Identifier, error) {
 
 // insertSource parses DEFAULT VALUES, VALUES or a query.
 func (p *parser) insertSource(s *ast.Insert) (err error) {
-	if p.acceptWord("default") {
+	if p.isWord("default") {
+		if s.Columns != nil {
+			return p.errorHere()
+		}
+		p.at++
 		return p.expectWord("values")
 	}
 	if p.isWord("values") {

@@ -62,7 +62,7 @@ func scanDateTime(text []byte, dt *dateTime) fieldError {
 		var e fieldError
 		c := s[0]
 		switch {
-		case c == ' ' || c == ',' || c >= '\t' && c <= '\r':
+		case c == ' ' || c == ',' || c == '(' || c == ')' || c >= '\t' && c <= '\r': // other punctuation separates, too
 			s = s[1:]
 			continue
 		case c >= '0' && c <= '9':
@@ -232,15 +232,15 @@ func (dt *dateTime) clock(s string) (string, fieldError) {
 	part, s = leading(s, isDigit)
 	dt.hour, dt.hasTime = atoi(part), true
 	part, s = leading(s[1:], isDigit)
-	if part == "" {
+	if part == "" && s != "" {
 		return s, fieldSyntax
 	}
-	dt.minute = atoi(part)
+	dt.minute = atoi("0" + part)
 	if s != "" && s[0] == ':' {
-		if part, s = leading(s[1:], isDigit); part == "" {
+		if part, s = leading(s[1:], isDigit); part == "" && s != "" {
 			return s, fieldSyntax
 		}
-		dt.second = atoi(part)
+		dt.second = atoi("0" + part)
 		return dt.fraction(s)
 	}
 	return s, 0

@@ -50,15 +50,27 @@ func (b *spanBuilder) addDays(whole int64, frac float64, scale int64) {
 	b.overflow = b.overflow || whole > math.MaxInt32 || whole < math.MinInt32
 }
 
+// spanUnits are the names of units, by their spellings.
+var spanUnits = map[string]string{
+	"us": "microsecond", "usec": "microsecond", "usecs": "microsecond", "usecond": "microsecond", "useconds": "microsecond",
+	"microsecond": "microsecond", "microseconds": "microsecond", "microsecon": "microsecond",
+	"ms": "millisecond", "msec": "millisecond", "msecs": "millisecond", "msecond": "millisecond", "mseconds": "millisecond",
+	"millisecond": "millisecond", "milliseconds": "millisecond", "millisecon": "millisecond",
+	"s": "second", "sec": "second", "secs": "second", "second": "second", "seconds": "second",
+	"m": "minute", "min": "minute", "mins": "minute", "minute": "minute", "minutes": "minute",
+	"h": "hour", "hr": "hour", "hrs": "hour", "hour": "hour", "hours": "hour",
+	"d": "day", "day": "day", "days": "day",
+	"w": "week", "week": "week", "weeks": "week",
+	"mon": "month", "mons": "month", "month": "month", "months": "month",
+	"y": "year", "yr": "year", "yrs": "year", "year": "year", "years": "year",
+	"dec": "decade", "decs": "decade", "decade": "decade", "decades": "decade",
+	"c": "century", "cent": "century", "century": "century", "centuries": "century",
+	"mil": "millennium", "mils": "millennium", "millennia": "millennium", "millennium": "millennium",
+}
+
 // first reports whether a unit, in any spelling, comes for the first time.
 func (b *spanBuilder) first(unit string) bool {
-	key := strings.TrimSuffix(unit, "s")
-	if len(key) > 3 {
-		key = key[:3]
-	}
-	if k, ok := map[string]string{"d": "day", "h": "hou", "hr": "hou", "m": "min", "y": "yea", "yr": "yea", "w": "wee", "": "sec"}[key]; ok {
-		key = k
-	}
+	key := spanUnits[unit]
 	if b.seen[key] {
 		return false
 	}
@@ -70,31 +82,32 @@ func (b *spanBuilder) first(unit string) bool {
 }
 
 func (b *spanBuilder) addUnit(whole int64, frac float64, unit string) bool {
-	switch unit {
-	case "us", "usec", "usecs", "usecond", "useconds", "microsecond", "microseconds", "microsecon":
+	switch spanUnits[unit] {
+	case "microsecond":
 		b.addMicros(whole, frac, 1)
-	case "ms", "msec", "msecs", "msecond", "mseconds", "millisecond", "milliseconds", "millisecon":
+	case "millisecond":
 		b.addMicros(whole, frac, 1000)
-	case "s", "sec", "secs", "second", "seconds":
+	case "second":
 		b.addMicros(whole, frac, usecSecond)
-	case "m", "min", "mins", "minute", "minutes":
+	case "minute":
 		b.addMicros(whole, frac, usecMinute)
-	case "h", "hr", "hrs", "hour", "hours":
+	case "hour":
 		b.addMicros(whole, frac, usecHour)
-	case "d", "day", "days":
+	case "day":
 		b.addDays(whole, frac, 1)
-	case "w", "week", "weeks":
+	case "week":
 		b.addDays(whole, frac, 7)
-	case "mon", "mons", "month", "months":
+	case "month":
 		b.months += whole
+		b.overflow = b.overflow || b.months != int64(int32(b.months))
 		b.addDays(0, frac, 30)
-	case "y", "yr", "yrs", "year", "years":
+	case "year":
 		b.addYears(whole, frac, 12)
-	case "dec", "decs", "decade", "decades":
+	case "decade":
 		b.addYears(whole, frac, 120)
-	case "c", "cent", "century", "centuries":
+	case "century":
 		b.addYears(whole, frac, 1200)
-	case "mil", "mils", "millennia", "millennium":
+	case "millennium":
 		b.addYears(whole, frac, 12000)
 	default:
 		return false
@@ -122,7 +135,7 @@ func ParseSpan(text []byte, t Type) (Span, error) {
 	} else {
 		ok = b.verbose(s, bareUnit(t))
 	}
-	if !ok {
+	if !ok && !b.overflow {
 		return Span{}, sqlerr.New(sqlerr.InvalidDatetimeFormat, "invalid input syntax for type interval: \"%s\"", text)
 	}
 	sp, ok := b.span()
@@ -265,10 +278,10 @@ func (b *spanBuilder) clock(n spanNumber, rest string) (string, bool) {
 	h, m, us := n.whole, int64(atoi("0"+second)), int64(0)
 	if rest != "" && rest[0] == ':' {
 		var sec string
-		if sec, rest = leading(rest[1:], isDigit); sec == "" {
+		if sec, rest = leading(rest[1:], isDigit); sec == "" && rest != "" {
 			return rest, false
 		}
-		us = int64(atoi(sec)) * usecSecond
+		us = int64(atoi("0"+sec)) * usecSecond
 	} else if rest != "" && rest[0] == '.' {
 		h, m, us = 0, n.whole, int64(atoi(second))*usecSecond
 	}
@@ -297,7 +310,7 @@ func (b *spanBuilder) clock(n spanNumber, rest string) (string, bool) {
 // tooLong notes a time of day beyond what an interval holds; one below it is no
 // interval at all.
 func (b *spanBuilder) tooLong(neg bool) bool {
-	b.overflow = true
+	b.overflow = b.overflow || !neg
 	return !neg
 }
 
