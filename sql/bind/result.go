@@ -11,8 +11,9 @@ import (
 
 // result is a bound query: a plan, and its visible columns.
 type result struct {
-	node plan.Node
-	cols []output
+	node   plan.Node
+	cols   []output
+	weight *rowWeight // of the rows
 }
 
 // output is one column of a query.
@@ -107,7 +108,7 @@ func (b *binder) coerce(r *result, to []types.Type, ctx expr.CastContext, mismat
 		return r, nil
 	}
 	values, cols := r.values()
-	out := &result{}
+	out := &result{weight: r.weight.without("a set operation")}
 	for i := range values {
 		v, err := expr.Cast(values[i], to[i], ctx)
 		if err != nil {
