@@ -286,28 +286,10 @@ func (s *Session) readViewOptions(view *catalog.ContinuousView, plan *bind.ViewP
 				micros(stream.Options.DedupHorizon), micros(stream.WatermarkDelay+view.AllowedLateness)).
 			WithHint("Create the stream with a longer dedup_horizon, or allow less lateness.")
 	}
-	if asked > 0 {
-		view.MaxGroups = asked
-		return s.checkGroupBudget(asked, plan)
-	}
-	return nil
+	return s.readGroups(view, asked, plan)
 }
 
 func micros(d eventtime.Duration) time.Duration { return time.Duration(d) * time.Microsecond }
-
-// checkGroupBudget refuses a view whose groups would not fit into memory.
-func (s *Session) checkGroupBudget(groups int64, plan *bind.ViewPlan) error {
-	perGroup := int64(64) // key, hash and index
-	for _, st := range plan.Fold.States {
-		perGroup += st.Spec.BytesPerGroup(1)
-	}
-	budget := s.engine.MemoryBytes / int64(plan.Stream.Stream.Options.Partitions)
-	if groups*perGroup <= budget {
-		return nil
-	}
-	return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "max_groups = %d needs at least %d MiB in each partition, more than its %d MiB", groups, groups*perGroup>>20, budget>>20).
-		WithHint("At most max_groups = %d fits; or start the server with more --memory.", budget/perGroup)
-}
 
 // alterStream runs ALTER STREAM.
 func (s *Session) alterStream(ctx context.Context, x *ast.AlterStream) (string, error) {
