@@ -84,7 +84,9 @@ func (c call) bind(t interface{ Fatal(...any) }) agg.Bound {
 	bind := fn.Bind
 	if c.weighted {
 		in = append(in, types.Of(types.Int8))
-		bind = func(args []types.Type, consts []*types.Datum) (agg.Bound, error) { return fn.Weighted(args, consts, true) }
+		bind = func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
+			return fn.Weighted(args, consts, true)
+		}
 	}
 	b, err := bind(in, make([]*types.Datum, len(in)))
 	if err == nil && c.distinct {

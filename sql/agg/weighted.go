@@ -372,7 +372,7 @@ func (s *weightedMoments) foldWeighted(g uint32, n int64, x, square types.Decima
 	if _, ok := addInt(s.n[g], n); !ok {
 		return weightsOverflow()
 	}
-	return s.momentsNumeric.fold(g, n, x, square)
+	return s.fold(g, n, x, square)
 }
 
 // MergeFrom implements States.

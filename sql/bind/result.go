@@ -59,6 +59,9 @@ func (r *result) values() ([]expr.Expr, []types.Column) {
 // tells, shift being those of the other side before it.
 func (r *result) moved(node plan.Node, to []int, shift int) *result {
 	out := &result{node: node}
+	if r.weight != nil {
+		out.weight = r.weight.at(to[r.weight.index+shift])
+	}
 	for _, c := range r.cols {
 		c.index = to[c.index+shift]
 		c.approx, c.record = c.approx.moved(to, shift), movedRecord(c.record, to, shift)
