@@ -132,7 +132,8 @@ type View struct {
 	Path []string `json:",omitempty"`
 }
 
-// Stream is an append-only, partitioned, durable sequence of events.
+// Stream is a partitioned, durable sequence of events, which is only appended to: what
+// an event says is taken away by another of negative weight.
 type Stream struct {
 	TimeColumn     int                // the event time, or -1
 	WatermarkDelay eventtime.Duration // how far event times may lag
@@ -155,8 +156,19 @@ type StreamOptions struct {
 	MaxFutureSkew time.Duration
 	Retention     time.Duration
 	RejectBadRows bool   // on_bad_row = reject
-	StreamKind    string // "append"
+	StreamKind    string // AppendStream, …
+	Weight        int    `json:",omitempty"` // number from 1 of the column that says how often an event counts; 0: each counts once
 }
+
+// Kinds of streams, by what events may take away.
+const (
+	AppendStream          = "append"           // nothing
+	StrictTurnstileStream = "strict_turnstile" // what other events brought
+	TurnstileStream       = "turnstile"        // anything
+)
+
+// WeightColumn is the column that says how often an event counts, or -1.
+func (s *Stream) WeightColumn() int { return s.Options.Weight - 1 }
 
 // RoutingEpoch maps key groups to partitions from a moment on.
 type RoutingEpoch struct {

@@ -48,6 +48,34 @@ func TestL7DegradedWithoutALabelIsAWarning(t *testing.T) {
 	}
 }
 
+// TestL7InaccurateWithoutALabelIsAWarning: values beyond the accuracy contract of a view
+// say so, in their row or in one warning, whoever finished them and whatever became of
+// them; what keeps the contract, or is exact, brings none.
+func TestL7InaccurateWithoutALabelIsAWarning(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c, "CREATE STREAM a (k text, v bigint) WITH (partitions = 2, partition_key = 'k')")
+	for view, with := range map[string]string{"al": "label", "an": "null", "ae": "exact"} {
+		servertest.Exec(t, c, fmt.Sprintf("CREATE CONTINUOUS VIEW %s WITH (max_error = 0.01, on_bound_exceeded = '%s') AS SELECT k, count(*) AS n, approx_distinct(v, 10) AS d FROM a GROUP BY k", view, with))
+	}
+	servertest.Exec(t, c, "INSERT INTO a SELECT CASE WHEN g <= 9 THEN 'small' ELSE 'large' END, g FROM generate_series(1, 5000) g")
+	for _, query := range []string{
+		"SELECT k, d FROM al", "SELECT k, d, n FROM an", "SELECT sum(d) FROM al", "SELECT max(d) FROM an", "SELECT count(*) FROM an WHERE d > 100",
+		"SELECT k, _status FROM an WHERE d IS NOT NULL", "SELECT combine(d) FROM an", "SELECT n FROM al WHERE d > 100", "SELECT d FROM al UNION SELECT 1",
+		"WITH x AS (SELECT d FROM al) SELECT count(*) FROM x WHERE d > 1", "SELECT (SELECT max(d) FROM al)",
+	} {
+		got := noticed(t, s, query)
+		if len(got) == 0 || !strings.HasPrefix(got[0], `WARNING: result from "a`) || !strings.HasSuffix(got[0], `is degraded: the error of 1 rows is beyond the view's max_error`) {
+			t.Errorf("%s: notices %q", query, got)
+		}
+	}
+	got := noticed(t, s, "SELECT k, d, _status FROM al", "SELECT k, d, _status FROM an", "SELECT n FROM al", "SELECT d FROM an WHERE k = 'small'",
+		"SELECT combine(d) FROM al WHERE k = 'small'", "SELECT k, d FROM ae", "SELECT sum(d) FROM ae", "SET confidence = 0.05", "SELECT d FROM al")
+	if len(got) != 0 {
+		t.Errorf("results that keep the contract or say that they do not brought %q", got)
+	}
+}
+
 // TestL7DegradedWithoutRowsIsAWarning: rows that failed may be all that there was,
 // or what the filter asked for, so no row is there to say so.
 func TestL7DegradedWithoutRowsIsAWarning(t *testing.T) {

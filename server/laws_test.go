@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -223,4 +225,64 @@ func TestL11BudgetsAreHard(t *testing.T) {
 		t.Error("a message over the limit was accepted, want an error")
 	}
 	servertest.Expect(t, s.Connect(), "SELECT count(*) FROM clicks", "100")
+}
+
+// TestL11RefusalsNameWhatFits: a view whose groups do not fit into memory is refused with
+// parameters of its sketches, and with a number of groups, that do fit.
+func TestL11RefusalsNameWhatFits(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Config: func(cfg *server.Config) { cfg.MemoryBytes = 16 << 20 }})
+	c := s.Connect()
+	servertest.Exec(t, c, "CREATE STREAM f (k text, u text, x double precision, w int) WITH (partitions = 2)",
+		"CREATE STREAM d (k text, u text, w int) WITH (partitions = 2, kind = 'turnstile', weight = 'w')")
+	n := 0
+	for _, c1 := range []struct {
+		groups     int
+		from, list string
+		want       string // of the hint
+	}{
+		{10_000, "f", "approx_distinct(u)", "It fits with rse => 0.05 in approx_distinct, or with max_groups = "},
+		{1500, "f", "approx_distinct(u, 14), approx_quantile(x, 0.5, k => 1000), approx_quantile(x, 0.9, 1000), count(*)", " in approx_distinct and k => "},
+		{2000, "f", "approx_distinct(u, rse => 0.0025), max(x)", "It fits with rse => 0.02 in approx_distinct, or with max_groups = "},
+		{1000, "f", "hll_agg(u, 18), theta_agg(u)", " in hll_agg"},
+		{1000, "f", "approx_frequency(u, 'a')", "It fits with eps => "},
+		{1000, "d", "count_sketch_agg(u, 1)", "It fits with width => 200 in count_sketch_agg, or with max_groups = "},
+		{1000, "f", "bloom_agg(u)", " in bloom_agg, or with max_groups = "},
+		{900_000_000, "f", "approx_distinct(u)", "It fits with max_groups = "},
+	} {
+		create := func(list string, groups int) string {
+			n++
+			return fmt.Sprintf("CREATE CONTINUOUS VIEW v%d WITH (max_groups = %d) AS SELECT k, %s FROM %s GROUP BY k", n, groups, named(list), c1.from)
+		}
+		refused := wantCode(t, c, "53400", create(c1.list, c1.groups))
+		if !strings.Contains(refused.Hint, c1.want) {
+			t.Errorf("%s: hint %q, want %q", c1.list, refused.Hint, c1.want)
+			continue
+		}
+		// What is named is accepted.
+		list := c1.list
+		for _, m := range regexp.MustCompile(`(\w+) => ([0-9.e+]+) in (\w+)`).FindAllStringSubmatch(refused.Hint, -1) {
+			calls := regexp.MustCompile(m[3] + `\((\w+)(, 0\.\d|, 'a'|, 1\b)?[^)]*\)`)
+			list = calls.ReplaceAllString(list, m[3]+"($1$2, "+m[1]+" => "+m[2]+")")
+		}
+		if list != c1.list {
+			mustExec(t, c, create(list, c1.groups))
+		}
+		if m := regexp.MustCompile(`max_groups = (\d+)`).FindStringSubmatch(refused.Hint); m != nil {
+			most, err := strconv.Atoi(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustExec(t, c, create(c1.list, most))
+			wantCode(t, c, "53400", create(c1.list, most+1))
+		}
+	}
+}
+
+// named gives the columns of a list names of their own.
+func named(list string) string {
+	parts := strings.Split(list, "), ")
+	for i, p := range parts {
+		parts[i] = strings.TrimSuffix(p, ")") + fmt.Sprintf(") AS c%d", i)
+	}
+	return strings.Join(parts, ", ")
 }

@@ -148,6 +148,28 @@ func TestL8ExactBeyondBoundCountsWhatTheViewCounted(t *testing.T) {
 	servertest.Expect(t, c, window(7, "key, n, users, _error, _flags & 32"), "k0|29|13|0|0", "k1|30|13|0|0")
 }
 
+// TestL11RecountsHaveABudget: values whose recount takes more memory than a statement may
+// stay estimates, say so in a warning and in their rows, and those that fit are counted.
+func TestL11RecountsHaveABudget(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Config: func(cfg *server.Config) { cfg.StatementMemory = 1 << 20 }})
+	c := s.Connect()
+	servertest.Exec(t, c, "CREATE STREAM events (k text, v bigint) WITH (partitions = 3)",
+		`CREATE CONTINUOUS VIEW v WITH (max_error = 0.001, on_bound_exceeded = 'exact') AS SELECT k, approx_distinct(v, 10) AS d FROM events GROUP BY k`,
+		"INSERT INTO events SELECT 'large', g FROM generate_series(1, 30000) g", "INSERT INTO events SELECT 'small', g % 900 FROM generate_series(1, 2000) g")
+	servertest.Expect(t, c, "SELECT k, d BETWEEN 20000 AND 40000, _error > 0.01, _err_kind, _status FROM v WHERE k = 'large'", "large|t|t|asymptotic|degraded")
+	servertest.Expect(t, c, "SELECT k, d, _error, _err_kind, _status FROM v WHERE k = 'small'", "small|900|0|exact|complete")
+	const warning = `WARNING: 1 rows of "v" stay estimates: to count them again takes more than the 1 MiB of a statement`
+	if got := noticed(t, s, "SELECT d, _status FROM v WHERE k = 'large'"); len(got) != 1 || got[0] != warning {
+		t.Errorf("notices %q", got)
+	}
+	if got := noticed(t, s, "SELECT d FROM v WHERE k = 'large'"); len(got) != 2 || got[0] != warning || !strings.Contains(got[1], `"v" is degraded`) {
+		t.Errorf("notices %q", got)
+	}
+	if got := noticed(t, s, "SELECT d FROM v WHERE k = 'small'"); len(got) != 0 {
+		t.Errorf("notices %q", got)
+	}
+}
+
 // TestRetentionTrimsOnlyWhatACheckpointCovers: after a crash, a partition finds
 // everything that it has to replay.
 func TestRetentionTrimsOnlyWhatACheckpointCovers(t *testing.T) {

@@ -491,5 +491,8 @@ func TestDescriptorsAreComplete(t *testing.T) {
 		if d.CodecVersion == 0 {
 			t.Errorf("%s has no codec version", name)
 		}
+		if f := r.Lookup(name); f.Takes(agg.StrictTurnstile) != (f.Weighted != nil || f.Weight > 0) {
+			t.Errorf("%s says that its model is %s", name, f.StreamModel)
+		}
 	}
 }

@@ -29,8 +29,9 @@ import (
 const DefaultDatabase = "tally"
 
 // descriptorVersion is the first byte of a stored descriptor; JSON follows. Version 2
-// has storage numbers, which who reads version 1 only would ignore.
-const descriptorVersion = 2
+// has storage numbers and version 3 weights of events, which who reads earlier ones
+// only would ignore.
+const descriptorVersion = 3
 
 // Keys (docs/format/catalog.md).
 var (

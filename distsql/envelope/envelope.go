@@ -9,6 +9,7 @@ package envelope
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +66,12 @@ type Relation struct {
 	// Degraded is how many rows failed in the view, of the windows that the result
 	// reads, whether or not it has rows of them.
 	Degraded int64
+	// Inaccurate is how many rows of the view have an error that is larger than its
+	// contract allows, among those that the statement reads, whatever it makes of them.
+	Inaccurate int64
+	// Estimates is how many rows stay estimates although the view says that they are
+	// counted again, because that takes more than RecountBytes.
+	Estimates, RecountBytes int64
 }
 
 // Partial reports whether an expected part is missing. A shorter prefix of a
@@ -88,6 +95,7 @@ func (r *Relation) Share() float64 {
 type Result struct {
 	mu        sync.Mutex
 	relations []*Relation
+	combined  map[string]int64 // rows that are inaccurate because states were merged, by view
 }
 
 // Add notes the coverage of a relation that the statement reads.
@@ -95,6 +103,17 @@ func (r *Result) Add(rel *Relation) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.relations = append(r.relations, rel)
+}
+
+// Combined notes that rows which the statement made by merging states of a view have an
+// error that is larger than the view's contract allows.
+func (r *Result) Combined(view string, rows int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.combined == nil {
+		r.combined = map[string]int64{}
+	}
+	r.combined[view] += rows
 }
 
 // Relations returns what was noted so far.
@@ -111,7 +130,7 @@ type Quality int
 const (
 	Good     Quality = iota
 	Stale            // shorter than the statement's cut
-	Degraded         // rows of its windows failed in the view
+	Degraded         // rows of its windows failed in the view, or an error is beyond its contract
 	Partial          // an expected part is missing
 )
 
@@ -119,7 +138,7 @@ func (r *Relation) quality() Quality {
 	switch {
 	case r.Partial():
 		return Partial
-	case r.Degraded > 0:
+	case r.Degraded > 0 || r.Inaccurate > 0:
 		return Degraded
 	case r.Shorter:
 		return Stale
@@ -133,7 +152,22 @@ func (r *Result) Quality() Quality {
 	for _, rel := range r.Relations() {
 		worst = max(worst, rel.quality())
 	}
+	if len(r.combinedViews()) > 0 {
+		worst = max(worst, Degraded)
+	}
 	return worst
+}
+
+// combinedViews returns the views of which rows are inaccurate because states were
+// merged.
+func (r *Result) combinedViews() []*Relation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []*Relation
+	for _, view := range slices.Sorted(maps.Keys(r.combined)) {
+		out = append(out, &Relation{Name: view, Inaccurate: r.combined[view]})
+	}
+	return out
 }
 
 // Said is what the rows that a statement returned so far say of themselves.
@@ -148,13 +182,17 @@ type Said struct {
 // and at the end where no row says what is wrong with the relation that it should
 // have come from; a failure replaces the end of the statement.
 func (r *Result) Verdict(s Settings, said Said) (warnings []*sqlerr.Error, failure *sqlerr.Error) {
-	for _, rel := range r.Relations() {
+	for _, rel := range append(r.Relations(), r.combinedViews()...) {
+		if rel.Estimates > 0 {
+			warnings = append(warnings, sqlerr.New(sqlerr.Warning, "%d rows of %q stay estimates: to count them again takes more than the %d MiB of a statement", rel.Estimates, rel.Name, rel.RecountBytes>>20).
+				WithHint("Read fewer groups at a time, or start the server with more --statement-memory."))
+		}
 		e := partialError(rel)
 		switch {
 		case e == nil && s.PartialResults == PartialLabel:
 		case e == nil:
-			if w := qualityWarning(rel); w != nil && (!said.Shown || said.Ended && said.Worst < rel.quality()) {
-				warnings = append(warnings, w)
+			if !said.Shown || said.Ended && said.Worst < rel.quality() {
+				warnings = append(warnings, qualityWarnings(rel)...)
 			}
 		case s.PartialResults == PartialWarn:
 			warnings = append(warnings, e)
@@ -177,18 +215,21 @@ func (r *Result) Verdict(s Settings, said Said) (warnings []*sqlerr.Error, failu
 	return warnings, nil
 }
 
-// qualityWarning says of a relation that is all there what is wrong with it, nil
-// if nothing is.
-func qualityWarning(rel *Relation) *sqlerr.Error {
-	switch {
-	case rel.Degraded > 0:
-		return sqlerr.New(sqlerr.Warning, "result from %q is degraded: %d rows failed in the view", rel.Name, rel.Degraded).
-			WithHint("They are in %s__errors. Select _status to see which rows of the result lack them.", rel.Name)
-	case rel.Shorter:
-		return sqlerr.New(sqlerr.Warning, "result from %q is stale: it is %d ms behind what was accepted when the statement began", rel.Name, rel.StalenessMillis).
-			WithHint("Raise read_wait to wait longer, or select _status.")
+// qualityWarnings say of a relation that is all there what is wrong with it.
+func qualityWarnings(rel *Relation) (out []*sqlerr.Error) {
+	if rel.Degraded > 0 {
+		out = append(out, sqlerr.New(sqlerr.Warning, "result from %q is degraded: %d rows failed in the view", rel.Name, rel.Degraded).
+			WithHint("They are in %s__errors. Select _status to see which rows of the result lack them.", rel.Name))
 	}
-	return nil
+	if rel.Inaccurate > 0 {
+		out = append(out, sqlerr.New(sqlerr.Warning, "result from %q is degraded: the error of %d rows is beyond the view's max_error", rel.Name, rel.Inaccurate).
+			WithHint("Select _status or _error to see which; their values are NULL if the view says on_bound_exceeded = 'null'."))
+	}
+	if len(out) == 0 && rel.Shorter {
+		out = append(out, sqlerr.New(sqlerr.Warning, "result from %q is stale: it is %d ms behind what was accepted when the statement began", rel.Name, rel.StalenessMillis).
+			WithHint("Raise read_wait to wait longer, or select _status."))
+	}
+	return out
 }
 
 // partialError says what is missing from a relation, nil if nothing is.

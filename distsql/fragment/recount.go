@@ -2,6 +2,8 @@ package fragment
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/stream/eventtime"
@@ -17,6 +19,30 @@ type RecountRequest struct {
 	Aggs []int // numbers of aggregates that have an exact twin
 	// Groups are encoded keys by the start of the window.
 	Groups map[eventtime.Time]map[string]bool
+	// Memory is what all parts of the recount may take together.
+	Memory *Memory
+}
+
+// ErrRecountMemory says that a recount takes more memory than it may.
+var ErrRecountMemory = errors.New("a recount takes more memory than the statement may")
+
+// Memory is a budget of a recount. It is safe for concurrent use.
+type Memory struct{ left atomic.Int64 }
+
+// NewMemory returns a budget of this many bytes.
+func NewMemory(bytes int64) *Memory {
+	m := &Memory{}
+	m.left.Store(bytes)
+	return m
+}
+
+// take takes bytes of the budget; what is beyond it stays taken, so that the other
+// parts give up too.
+func (m *Memory) take(bytes int64) error {
+	if m.left.Add(-bytes) < 0 {
+		return ErrRecountMemory
+	}
+	return nil
 }
 
 // Recount is a partition's part of a recount.
@@ -56,7 +82,10 @@ func (e *Executor) Recount(ctx context.Context, t Target, req RecountRequest) (*
 		if err := program.Run(in, sink); err != nil {
 			return err
 		}
-		return sink.failure
+		if sink.failure != nil {
+			return sink.failure
+		}
+		return sink.charge(req.Memory)
 	})
 	if err != nil {
 		return nil, err
@@ -76,6 +105,19 @@ type arenas struct {
 	program *fold.Program
 	byStart map[eventtime.Time]*state.Arena
 	failure error
+	charged int64
+}
+
+// charge takes what the windows have grown by. They are there twice when they become an
+// answer, and when the root merges that.
+func (s *arenas) charge(m *Memory) error {
+	total := int64(0)
+	for _, a := range s.byStart {
+		total += 2 * a.MemoryBytes()
+	}
+	grown := total - s.charged
+	s.charged = total
+	return m.take(grown)
 }
 
 // Arena implements fold.Sink.

@@ -181,10 +181,8 @@ func (m *merger) finish(ctx context.Context) (*types.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.scan.ExactBeyond != nil {
-		if err := a.recount(ctx, &layout, cols); err != nil {
-			return nil, err
-		}
+	if err := a.keepAccuracy(ctx, &layout, cols); err != nil {
+		return nil, err
 	}
 	e := a.envelope()
 	out := &types.Batch{Rows: m.groups()}

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -50,7 +51,7 @@ func (r *recounting) choose() {
 		}
 		some := false
 		for row := range r.groups() {
-			if r.beyond(e.errors, row) {
+			if r.exceeded(e.errors, row) {
 				r.rows[row], some = true, true
 			}
 		}
@@ -67,10 +68,6 @@ func (r *recounting) choose() {
 	}
 }
 
-func (r *recounting) beyond(errors *types.Vector, row int) bool {
-	return errors.IsNull(row) || errors.Floats[row] > *r.scan.ExactBeyond
-}
-
 // ask asks every partition that is in the answer for its part of what it answered;
 // nil if one cannot give it.
 func (r *recounting) ask(ctx context.Context) ([]*fragment.Recount, error) {
@@ -80,7 +77,7 @@ func (r *recounting) ask(ctx context.Context) ([]*fragment.Recount, error) {
 		reaches[reach.Partition] = reach
 		partitions = append(partitions, reach.Partition)
 	}
-	req := fragment.RecountRequest{View: r.scan.View.ID, Aggs: r.aggs, Groups: r.wanted}
+	req := fragment.RecountRequest{View: r.scan.View.ID, Aggs: r.aggs, Groups: r.wanted, Memory: fragment.NewMemory(r.s.memory)}
 	replies, err := ask(ctx, r.s, r.scan.Fold.Stream, partitions, func(ctx context.Context, t fragment.Target) (*fragment.Recount, error) {
 		t.Cut = reaches[t.Partition].Applied
 		return r.s.transport.Recount(ctx, t, req)
@@ -90,6 +87,10 @@ func (r *recounting) ask(ctx context.Context) ([]*fragment.Recount, error) {
 	}
 	var out []*fragment.Recount
 	for _, reply := range replies {
+		if errors.Is(reply.err, fragment.ErrRecountMemory) {
+			r.gate.coverage.Estimates, r.gate.coverage.RecountBytes = int64(len(r.rows)), r.s.memory
+			return nil, nil
+		}
 		if !r.serves(reply, reaches[reply.partition]) {
 			return nil, nil
 		}
@@ -156,7 +157,7 @@ func (r *recounting) replace(l *plan.OutputLayout, cols map[int]*types.Vector, p
 func (r *recounting) replaceAgg(l *plan.OutputLayout, cols map[int]*types.Vector, number int, exact *types.Vector, place []int) {
 	n := slices.IndexFunc(r.estimates, func(e estimated) bool { return e.agg == number })
 	old := r.estimates[n].errors
-	beyond := func(row int) bool { return place[row] >= 0 && r.beyond(old, row) }
+	beyond := func(row int) bool { return place[row] >= 0 && r.exceeded(old, row) }
 	limit := func(row int) types.Datum {
 		if d := exact.Datum(place[row]); d.Type.OID != types.JSONB {
 			return d

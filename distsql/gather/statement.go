@@ -39,6 +39,7 @@ type Statement struct {
 	counters  *Counters
 	result    *envelope.Result
 	views     func(id.Relation) []*catalog.Relation
+	memory    int64 // that counting values again may take
 	flights   *Flights
 	together  map[id.Relation][]*plan.FoldScan // not answered yet
 	answers   map[*plan.FoldScan]*folded       // those that are
@@ -59,6 +60,8 @@ type Config struct {
 	// Flights, if set, shares the answer of the statement's only scan with others
 	// that ask the same.
 	Flights *Flights
+	// Memory is the budget for counting values of views again.
+	Memory int64
 	// Views returns the continuous views of a stream.
 	Views func(stream id.Relation) []*catalog.Relation
 	// Together are scans of views that are to be answered of one moment, by stream.
@@ -70,7 +73,7 @@ type Config struct {
 func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*Statement, error) {
 	s := &Statement{
 		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
+		result: &envelope.Result{}, memory: cfg.Memory, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
 		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(), answers: map[*plan.FoldScan]*folded{},
 	}
 	for _, rel := range streams {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -58,7 +59,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	settings := s.settings.meaning().envelope
 	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
-		Together: leaves.Together,
+		Together: leaves.Together, Memory: cmp.Or(s.engine.StatementMemory, exec.DefaultMemoryLimit),
 	}
 	if leaves.Count == 1 {
 		cfg.Flights = s.engine.Flights
@@ -69,7 +70,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	}
 	env := &exec.Env{
 		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.SketchSeed(),
-		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory,
+		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory, Inaccurate: st.Result().Combined,
 	}
 	if s.engine.Temporary != nil {
 		env.Spill = s.engine.Temporary.NewSet(&s.temporary, s.settings.meaning().tempFileLimit)

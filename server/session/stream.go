@@ -113,11 +113,11 @@ func readWatermark(rel *catalog.Relation, w *ast.Watermark) error {
 // readStreamOptions reads the WITH list of a stream and checks what goes together.
 func readStreamOptions(rel *catalog.Relation, opts []ast.Option) error {
 	o := catalog.StreamOptions{
-		SourceKey: -1, IdleTimeout: 10 * time.Second, MaxFutureSkew: 5 * time.Minute, Retention: 7 * 24 * time.Hour, StreamKind: "append",
+		SourceKey: -1, IdleTimeout: 10 * time.Second, MaxFutureSkew: 5 * time.Minute, Retention: 7 * 24 * time.Hour, StreamKind: catalog.AppendStream,
 	}
 	partitions := int64(8)
 	horizon := 10 * time.Minute
-	var source []int
+	var source, weight []int
 	reader := optionReader{"stream", map[string]func(string) error{
 		"partitions":      intOption("partitions", 1, maxPartitions, &partitions),
 		"partition_key":   columnsOption("partition_key", rel, &o.PartitionKey),
@@ -132,12 +132,11 @@ func readStreamOptions(rel *catalog.Relation, opts []ast.Option) error {
 			o.RejectBadRows = v == "reject"
 			return err
 		},
-		"kind": func(v string) error {
-			if v != "append" {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "stream kind %q is not supported", v).WithHint("Streams are append-only: kind = 'append'.")
-			}
-			return nil
+		"kind": func(v string) (err error) {
+			o.StreamKind, err = oneOf("kind", catalog.AppendStream, catalog.StrictTurnstileStream, catalog.TurnstileStream)(v)
+			return err
 		},
+		"weight": columnsOption("weight", rel, &weight),
 	}}
 	if err := reader.read(opts); err != nil {
 		return err
@@ -147,6 +146,9 @@ func readStreamOptions(rel *catalog.Relation, opts []ast.Option) error {
 	}
 	if len(source) == 1 {
 		o.SourceKey = source[0]
+	}
+	if err := readWeight(rel, &o, weight); err != nil {
+		return err
 	}
 	o.Partitions, o.DedupHorizon = int(partitions), eventtime.Duration(horizon.Microseconds())
 	if len(o.DedupKey) > 0 && o.DedupHorizon < rel.Stream.WatermarkDelay {
@@ -158,6 +160,27 @@ func readStreamOptions(rel *catalog.Relation, opts []ast.Option) error {
 		epoch.Partitions = append(epoch.Partitions, id.Partition(p))
 	}
 	rel.Stream.Options, rel.Stream.Epochs = o, []catalog.RoutingEpoch{epoch}
+	return nil
+}
+
+// readWeight checks that the kind of a stream and the column of its weights go together.
+func readWeight(rel *catalog.Relation, o *catalog.StreamOptions, weight []int) error {
+	switch {
+	case o.StreamKind == catalog.AppendStream && len(weight) == 0:
+		return nil
+	case o.StreamKind == catalog.AppendStream:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "the events of an append stream have no weights").
+			WithHint("Say kind = 'strict_turnstile' if negative weights only take away what was inserted, or kind = 'turnstile'.")
+	case len(weight) != 1:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "a stream of kind %s needs the option weight, the column that says how often an event counts", o.StreamKind).
+			WithHint("Say weight = 'column': 1 inserts, -1 deletes.")
+	}
+	c := &rel.Columns[weight[0]]
+	if t := c.Type.OID; t != types.Int2 && t != types.Int4 && t != types.Int8 {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "weight column %q must be smallint, integer or bigint, not %s", c.Name, c.Type.String())
+	}
+	c.NotNull = true
+	o.Weight = weight[0] + 1
 	return nil
 }
 
@@ -263,28 +286,10 @@ func (s *Session) readViewOptions(view *catalog.ContinuousView, plan *bind.ViewP
 				micros(stream.Options.DedupHorizon), micros(stream.WatermarkDelay+view.AllowedLateness)).
 			WithHint("Create the stream with a longer dedup_horizon, or allow less lateness.")
 	}
-	if asked > 0 {
-		view.MaxGroups = asked
-		return s.checkGroupBudget(asked, plan)
-	}
-	return nil
+	return s.readGroups(view, asked, plan)
 }
 
 func micros(d eventtime.Duration) time.Duration { return time.Duration(d) * time.Microsecond }
-
-// checkGroupBudget refuses a view whose groups would not fit into memory.
-func (s *Session) checkGroupBudget(groups int64, plan *bind.ViewPlan) error {
-	perGroup := int64(64) // key, hash and index
-	for _, st := range plan.Fold.States {
-		perGroup += st.Spec.BytesPerGroup(1)
-	}
-	budget := s.engine.MemoryBytes / int64(plan.Stream.Stream.Options.Partitions)
-	if groups*perGroup <= budget {
-		return nil
-	}
-	return sqlerr.New(sqlerr.ConfigurationLimitExceeded, "max_groups = %d needs at least %d MiB in each partition, more than its %d MiB", groups, groups*perGroup>>20, budget>>20).
-		WithHint("At most max_groups = %d fits; or start the server with more --memory.", budget/perGroup)
-}
 
 // alterStream runs ALTER STREAM.
 func (s *Session) alterStream(ctx context.Context, x *ast.AlterStream) (string, error) {

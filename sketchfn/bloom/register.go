@@ -35,7 +35,7 @@ const (
 func descriptor(name, signature string) agg.Descriptor {
 	return agg.Descriptor{
 		Name: name, Family: "bloom", Signature: signature,
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{pParameter, nParameter},
+		StreamModel: agg.CashRegister, Subtracting: "freq_agg(x)", MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{pParameter, nParameter},
 		Guarantee:    "no false negatives; false positives (1-e^(-hashes*values/bits))^hashes, p at n values; none up to bits/512 values",
 		Confidence:   "of bloom_cardinality: z(confidence) standard errors sqrt(bits*(e^t-t-1))/hashes, t = hashes*values/bits",
 		Citation:     "Bloom: Space/time trade-offs in hash coding with allowable errors, 1970; Whang, Vander-Zanden, Taylor: A linear-time probabilistic counting algorithm, 1990",

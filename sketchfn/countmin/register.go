@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
+	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/shadow"
 	"github.com/tallydb/tallydb/sketchfn/value"
@@ -34,8 +35,8 @@ const (
 func descriptor(name, signature string) agg.Descriptor {
 	return agg.Descriptor{
 		Name: name, Family: "countmin", Signature: signature,
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.MergeableSummary, Parameters: []agg.Parameter{pParameter, epsParameter},
-		Guarantee:    "true count ≤ count for sure; count ≤ true count + eps*total with probability p; exact up to width*depth/8 distinct values",
+		StreamModel: agg.Turnstile, MergeAlgebra: agg.MergeableSummary, Parameters: []agg.Parameter{pParameter, epsParameter},
+		Guarantee:    "true count ≤ count for sure; count ≤ true count + eps*total with probability p; exact up to width*depth/8 distinct values. Where a stream has deletes, it is a Count Sketch: |count - true count| ≤ eps*sqrt(F2) with probability p, where eps is 0.1 if it is left out and F2 the sum of the squares of all counts",
 		Confidence:   "Lo = count - (1-confidence)^(-1/depth)/width*total; Hi = count, for sure",
 		Citation:     "Cormode, Muthukrishnan: An improved data stream summary: the Count-Min sketch and its applications, 2005; Estan, Varghese: New directions in traffic measurement and accounting, 2002",
 		Memory:       "64 bytes a group; 21 to 43 bytes a value up to width*depth/8 values, then 8*width*depth bytes; width = e/eps, depth = ln(1/(1-p))",
@@ -57,6 +58,9 @@ func Register(r *agg.Registry, fs *value.Families) {
 		}
 		b.Final = value.NewFinal(f, kind)
 		return b, nil
+	}, Weighted: func(args []types.Type, consts []*types.Datum, _ bool) (agg.Bound, error) {
+		b, _, err := countsketch.BindFrequency("freq_agg", pParameter, args, consts, 1)
+		return b, err
 	}})
 	d = descriptor("approx_frequency", "approx_frequency(x any type with equality, value of x's type [, p float8 [, eps float8]]) → int8")
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
@@ -68,20 +72,42 @@ func Register(r *agg.Registry, fs *value.Families) {
 		if err != nil {
 			return agg.Bound{}, err
 		}
-		v, err := param.Constant(name, "value", consts, 1)
+		column, text, err := lookup(name, kind, consts)
 		if err != nil {
 			return agg.Bound{}, err
 		}
-		column, err := value.Column(kind, v)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		b.Final = final{column, types.FormatDatum(v, nil)}
+		b.Final = final{column, text}
 		b.Shadow = shadow.Count(b.ArgTypes[0], func(v *shadow.Values) uint64 { return v.Count(column) })
+		return b, nil
+	}, Weighted: func(args []types.Type, consts []*types.Datum, strict bool) (agg.Bound, error) {
+		const name = "approx_frequency"
+		if len(args) < 3 {
+			return agg.Bound{}, param.NoFunction(name, args[:len(args)-1])
+		}
+		b, kind, err := countsketch.BindFrequency(name, pParameter, args, consts, 2)
+		if err != nil {
+			return agg.Bound{}, err
+		}
+		column, text, err := lookup(name, kind, consts)
+		if err != nil {
+			return agg.Bound{}, err
+		}
+		b.Final = countsketch.Frequency{Column: column, Text: text, Strict: strict}
 		return b, nil
 	}})
 	fs.RegisterUnion(r, d, "freq_union")
 	registerScalars(r, fs)
+}
+
+// lookup is the value that a call asks for, in a column of the sketch's type, and its
+// text.
+func lookup(name string, kind value.Kind, consts []*types.Datum) (*types.Vector, string, error) {
+	v, err := param.Constant(name, "value", consts, 1)
+	if err != nil {
+		return nil, "", err
+	}
+	column, err := value.Column(kind, v)
+	return column, types.FormatDatum(v, nil), err
 }
 
 // bind binds a call whose parameters begin with argument at.

@@ -2,6 +2,7 @@ package countmin
 
 import (
 	"github.com/tallydb/tallydb/sketchfn/cells"
+	"github.com/tallydb/tallydb/sketchfn/countsketch"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -59,12 +60,30 @@ func registerScalars(r *agg.Registry, fs *value.Families) {
 		})
 	}
 	count := func(x uint64) types.Datum { return types.IntDatum(types.Int8, int64(x)) }
+	// Of a stream with deletes the sketch is a Count Sketch.
+	freq := func(side int64, of func(c *cell, e Estimate) types.Datum) func(*expr.Context, []types.Datum) (types.Datum, error) {
+		plain := estimate("freq", of)
+		signed := fs.Eval("freq", "countsketch", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
+			hash, err := in[0].Hash(ec, rest[0], keyhash.UseCounter)
+			if err != nil {
+				return types.Datum{}, err
+			}
+			x, margin := countsketch.Sum(in[0], hash, ec.Confidence())
+			return types.IntDatum(types.Int8, x+side*margin), nil
+		})
+		return func(ec *expr.Context, args []types.Datum) (types.Datum, error) {
+			if value.IsOf(args[0], "countsketch") {
+				return signed(ec, args)
+			}
+			return plain(ec, args)
+		}
+	}
 	high := func(_ *cell, e Estimate) types.Datum { return count(e.Count) }
 	r.Scalars().Register(expr.Function{
-		Signature: "freq(sketch,any) int8", Description: "occurrences of a value in a frequency sketch, at most",
+		Signature: "freq(sketch,any) int8", Description: "occurrences of a value in a frequency sketch; at most, if nothing was deleted",
 		Volatility: expr.Stable,
-		Eval:       estimate("freq", high), Upper: estimate("freq", high),
-		Lower: estimate("freq", func(_ *cell, e Estimate) types.Datum { return count(e.Lo) }),
+		Eval:       freq(0, high), Upper: freq(1, high),
+		Lower: freq(-1, func(_ *cell, e Estimate) types.Datum { return count(e.Lo) }),
 	})
 	share := func(x uint64, c *cell) types.Datum { return types.FloatDatum(float64(x) / float64(max(c.total, 1))) }
 	highShare := func(c *cell, e Estimate) types.Datum { return share(e.Count, c) }

@@ -2,10 +2,8 @@ package countsketch
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
-	"github.com/tallydb/tallydb/sketchfn/limits"
 	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
 	"github.com/tallydb/tallydb/sketchfn/valuehash"
@@ -44,7 +42,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
 	d := descriptor("count_sketch_agg", "count_sketch_agg(x any type with equality, weight int8 [, width int4 [, depth int4]]) → sketch")
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
+	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		const name = "count_sketch_agg"
 		if len(args) < 2 || len(args) > 4 || !valuehash.Hashable(args[0].OID) || valuehash.Widest(args[1]).OID != types.Int8 {
 			return agg.Bound{}, param.NoFunction(name, args)
@@ -97,10 +95,7 @@ func family() *value.Family {
 		// The unit of the error is the root of the second moment.
 		Error: func(s agg.States, g uint32, confidence float64) float64 {
 			c, shape := read(s, g)
-			if c.counters == nil {
-				return 0
-			}
-			return min(1, math.Sqrt(1/float64(shape.width)/limits.MedianRate(shape.depth, confidence)))
+			return shape.errorShare(c, confidence)
 		},
 		Info: func(k value.Kind, s agg.States, g uint32, confidence float64) []value.Field {
 			c, shape := read(s, g)
@@ -122,18 +117,14 @@ func read(s agg.States, g uint32) (*cell, shape) {
 }
 
 func registerScalars(r *agg.Registry, fs *value.Families) {
-	sum := func(side float64) func(*expr.Context, []types.Datum) (types.Datum, error) {
+	sum := func(side int64) func(*expr.Context, []types.Datum) (types.Datum, error) {
 		return fs.Eval("count_sketch_sum", "countsketch", func(ec *expr.Context, in []value.Opened, rest []types.Datum) (types.Datum, error) {
 			hash, err := in[0].Hash(ec, rest[0], keyhash.UseCounter)
 			if err != nil {
 				return types.Datum{}, err
 			}
-			c, shape := read(in[0].States, 0)
-			x := shape.sum(c, hash)
-			if side != 0 {
-				x += int64(side * shape.margin(c, ec.Confidence()))
-			}
-			return types.IntDatum(types.Int8, x), nil
+			x, margin := Sum(in[0], hash, ec.Confidence())
+			return types.IntDatum(types.Int8, x+side*margin), nil
 		})
 	}
 	r.Scalars().Register(expr.Function{

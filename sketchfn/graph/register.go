@@ -39,7 +39,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Memory:       "32 bytes a group; 40 bytes an edge and 72 a vertex; beyond 8*vertices edges 32*rounds*log2(rounds*degree) bytes a vertex, with 2*log2(vertices)+8 rounds",
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
 	}
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) { return bind(f, args, consts) }})
+	r.Register(&agg.Function{Descriptor: d, Weight: 3, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) { return bind(f, args, consts) }})
 	fs.RegisterUnion(r, d, "graph_union")
 	registerScalars(r, fs)
 }

@@ -21,7 +21,7 @@ var precision = agg.Parameter{
 func descriptor(name, signature string) agg.Descriptor {
 	return agg.Descriptor{
 		Name: name, Family: "hll", Signature: signature,
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{precision},
+		StreamModel: agg.CashRegister, Subtracting: "count(DISTINCT x)", MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{precision},
 		Guarantee:    "relative standard error 1.04/sqrt(2^precision), up to 1.22/sqrt(2^precision) below precision 9; up to 3/16 of 2^precision values, 2^-13.5",
 		Confidence:   "the error is z(confidence) relative standard errors, z = 1.96 at 0.95; Lo = estimate*(1-error), Hi = estimate*exp(error)",
 		Citation:     "Flajolet, Fusy, Gandouet, Meunier: HyperLogLog, 2007; Heule, Nunkesser, Hall: HyperLogLog in practice, 2013; Ertl: New cardinality estimation algorithms for HyperLogLog sketches, 2017",

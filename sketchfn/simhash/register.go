@@ -33,7 +33,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Memory:       "32 bytes a group, then 8*bits bytes",
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
 	}
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
+	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
 		if len(args) < 2 || len(args) > 3 || !valuehash.Hashable(args[0].OID) || valuehash.Widest(args[1]).OID != types.Int8 {
 			return agg.Bound{}, param.NoFunction("simhash_agg", args)
 		}

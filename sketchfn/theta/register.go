@@ -30,7 +30,7 @@ var kParameter = agg.Parameter{
 func descriptor(name, signature string) agg.Descriptor {
 	return agg.Descriptor{
 		Name: name, Family: "theta", Signature: signature,
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{kParameter},
+		StreamModel: agg.CashRegister, Subtracting: "count(DISTINCT x)", MergeAlgebra: agg.Idempotent, Parameters: []agg.Parameter{kParameter},
 		Guarantee:    "relative standard error 1/sqrt(k-1); exact up to k values; of an intersection or difference sqrt(union/(k*result))",
 		Confidence:   "Lo and Hi are the Clopper-Pearson limits of the number of values of which so many were kept at rate theta, Wilson's from 200 on",
 		Citation:     "Bar-Yossef, Jayram, Kumar, Sivakumar, Trevisan: Counting distinct elements in a data stream, 2002; Dasgupta, Lang, Rhodes, Thaler: A framework for estimating stream expression cardinalities, 2016",

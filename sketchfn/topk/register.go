@@ -38,7 +38,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 	d := agg.Descriptor{
 		Name: name, Aliases: []string{"topk_agg"}, Family: "topk",
 		Signature:   "approx_top_k(x any type with equality, k int4 [, capacity int4]) → jsonb",
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.MergeableSummary,
+		StreamModel: agg.CashRegister, Subtracting: "freq_agg(x)", MergeAlgebra: agg.MergeableSummary,
 		Parameters:   []agg.Parameter{kParameter, capacityParameter},
 		Guarantee:    "count - error ≤ true count ≤ count; a value that is not listed has at most total/(capacity+1) more than the least listed; exact up to 3/2 capacity distinct values",
 		Confidence:   "1: the bound is worst case",

@@ -21,7 +21,7 @@ var edgesParameter = agg.Parameter{
 func Register(r *agg.Registry) {
 	d := agg.Descriptor{
 		Name: "triangle_count", Family: "triest", Signature: "triangle_count(u any type with equality, v the same type [, edges int4]) → float8",
-		StreamModel: agg.CashRegister, MergeAlgebra: agg.NotMergeable, Parameters: []agg.Parameter{edgesParameter},
+		StreamModel: agg.CashRegister, Subtracting: "graph_agg(u, v)", MergeAlgebra: agg.NotMergeable, Parameters: []agg.Parameter{edgesParameter},
 		Guarantee:    "exact up to edges different edges; then unbiased, if each edge comes once",
 		Confidence:   "there are no limits of an estimate: its variance depends on how many triangles share edges",
 		Citation:     "De Stefani, Epasto, Riondato, Upfal: TRIEST: counting local and global triangles in fully dynamic streams with fixed memory size, 2016",

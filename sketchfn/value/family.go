@@ -148,3 +148,9 @@ func (o Opened) Own(ec *expr.Context) error {
 	}
 	return nil
 }
+
+// IsOf reports whether a value is a sketch of a family.
+func IsOf(d types.Datum, family string) bool {
+	v, err := parse(d.Bytes)
+	return err == nil && v.Kind.Family == family
+}

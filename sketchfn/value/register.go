@@ -46,6 +46,7 @@ func (fs *Families) Register(r *agg.Registry) {
 // that makes the sketches.
 func (fs *Families) RegisterUnion(r *agg.Registry, d agg.Descriptor, name string, aliases ...string) {
 	d.Name, d.Signature, d.Parameters, d.Aliases = name, name+"(s sketch) → sketch", nil, aliases
+	d.StreamModel = agg.CashRegister // of sketches, whatever values they take
 	r.Register(&agg.Function{Descriptor: d, Bind: fs.BindUnion(name, d.Family, nil)})
 	fs.RegisterMerge(r, name, d.Family)
 }

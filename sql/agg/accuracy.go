@@ -27,11 +27,16 @@ const (
 	Fail                 // the statement fails with TY005
 )
 
-// MaxError returns the largest error that values of a finaliser may have, and whether
-// there is such a limit.
-func MaxError(f Finaliser) (float64, bool) {
+// AccuracyOf returns the accuracy that values of a finaliser keep, and whether there is
+// one.
+func AccuracyOf(f Finaliser) (Accuracy, bool) {
 	w, ok := f.(within)
-	return w.accuracy.MaxError, ok
+	return w.accuracy, ok
+}
+
+// Exceeded reports whether the declared error of row i is larger, or unknown.
+func (a Accuracy) Exceeded(errors *types.Vector, i int) bool {
+	return errors.IsNull(i) || errors.Floats[i] > a.MaxError
 }
 
 // Within returns a finaliser whose values keep the accuracy; one of exact values
@@ -65,9 +70,9 @@ func (w within) Finalise(states States, n int, confidence float64, out *types.Ve
 		return err
 	}
 	for i := range n {
-		exceeded := b.Error.IsNull(i) || b.Error.Floats[i] > w.accuracy.MaxError
+		exceeded := w.accuracy.Exceeded(b.Error, i)
 		if exceeded && w.accuracy.Beyond == Fail {
-			return w.accuracy.exceeded(b.Error, i)
+			return w.accuracy.Error(b.Error, i)
 		}
 		appendUnless(exceeded, out, values, i)
 		if bounds != nil {
@@ -87,7 +92,8 @@ func appendUnless(null bool, to, from *types.Vector, i int) {
 	}
 }
 
-func (a Accuracy) exceeded(errors *types.Vector, i int) error {
+// Error is that of a statement that reads row i, whose error is larger or unknown.
+func (a Accuracy) Error(errors *types.Vector, i int) error {
 	what := "unknown"
 	if !errors.IsNull(i) {
 		what = fmt.Sprintf("%.4g", errors.Floats[i])

@@ -22,6 +22,7 @@ type call struct {
 	distinct bool
 	float    bool // merges agree to rounding only
 	ordered  bool // merging is not commutative
+	weighted bool // rows have weights
 }
 
 var calls = []call{
@@ -58,6 +59,14 @@ var calls = []call{
 	{name: "set_agg", args: []types.OID{types.Int4}},
 	{name: "string_agg", args: []types.OID{types.Text, types.Text}, ordered: true},
 	{name: "array_agg", args: []types.OID{types.Int4}, ordered: true},
+	{name: "count", weighted: true},
+	{name: "count", args: []types.OID{types.Text}, weighted: true},
+	{name: "sum", args: []types.OID{types.Int4}, weighted: true},
+	{name: "avg", args: []types.OID{types.Int8}, weighted: true},
+	{name: "sum", args: []types.OID{types.Numeric}, weighted: true},
+	{name: "sum", args: []types.OID{types.Float8}, float: true, weighted: true},
+	{name: "stddev", args: []types.OID{types.Int4}, weighted: true},
+	{name: "exact_count_distinct", args: []types.OID{types.Text}, weighted: true},
 }
 
 func registry() *agg.Registry {
@@ -71,7 +80,15 @@ func (c call) bind(t interface{ Fatal(...any) }) agg.Bound {
 	for i, o := range c.args {
 		in[i] = types.Of(o)
 	}
-	b, err := registry().Lookup(c.name).Bind(in, make([]*types.Datum, len(in)))
+	fn := registry().Lookup(c.name)
+	bind := fn.Bind
+	if c.weighted {
+		in = append(in, types.Of(types.Int8))
+		bind = func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
+			return fn.Weighted(args, consts, true)
+		}
+	}
+	b, err := bind(in, make([]*types.Datum, len(in)))
 	if err == nil && c.distinct {
 		b, err = agg.Distinct(b)
 	}
@@ -79,6 +96,22 @@ func (c call) bind(t interface{ Fatal(...any) }) agg.Bound {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// columns are random inputs of a call.
+func (c call) columns(t *rapid.T, b agg.Bound, n int) []*types.Vector {
+	cols := make([]*types.Vector, len(b.ArgTypes))
+	for i, typ := range b.ArgTypes {
+		if c.weighted && i == len(cols)-1 {
+			cols[i] = types.NewVector(typ, n)
+			for range n {
+				cols[i].AppendInt(rapid.Int64Range(-3, 3).Draw(t, "weight"))
+			}
+			continue
+		}
+		cols[i] = draw(t, typ, n)
+	}
+	return cols
 }
 
 // draw makes a column of n random values, some of them NULL.
@@ -162,10 +195,7 @@ func TestL5MergeIsFoldOfConcatenation(t *testing.T) {
 				b := c.bind(t)
 				n := rapid.IntRange(0, 20).Draw(t, "n")
 				cut := rapid.IntRange(0, n).Draw(t, "cut")
-				cols := make([]*types.Vector, len(b.ArgTypes))
-				for i, typ := range b.ArgTypes {
-					cols[i] = draw(t, typ, n)
-				}
+				cols := c.columns(t, b, n)
 				whole := fold(t, b, cols, 0, n)
 				left, right := fold(t, b, cols, 0, cut), fold(t, b, cols, cut, n)
 				leftBytes, rightBytes := left.Append(nil, 0), right.Append(nil, 0)
@@ -215,10 +245,7 @@ func TestL2FinaliseLeavesNoTrace(t *testing.T) {
 	for _, c := range calls {
 		rapid.Check(t, func(t *rapid.T) {
 			b := c.bind(t)
-			cols := make([]*types.Vector, len(b.ArgTypes))
-			for i, typ := range b.ArgTypes {
-				cols[i] = draw(t, typ, 10)
-			}
+			cols := c.columns(t, b, 10)
 			plain, read := fold(t, b, cols, 0, 5), fold(t, b, cols, 0, 5)
 			value(t, b, read)
 			for i := 5; i < 10; i++ {
@@ -241,10 +268,7 @@ func TestMergeFromOnlyReadsItsSource(t *testing.T) {
 	for _, c := range calls {
 		rapid.Check(t, func(t *rapid.T) {
 			b := c.bind(t)
-			cols := make([]*types.Vector, len(b.ArgTypes))
-			for i, typ := range b.ArgTypes {
-				cols[i] = draw(t, typ, 5)
-			}
+			cols := c.columns(t, b, 5)
 			source := fold(t, b, cols, 0, 5)
 			var readers sync.WaitGroup
 			for range 2 {
@@ -346,9 +370,9 @@ func TestL11StatesChargeWhatTheyHold(t *testing.T) {
 	const rows = 200_000
 	for _, c := range calls {
 		bound := c.bind(t)
-		cols := make([]*types.Vector, len(c.args))
-		for i, o := range c.args {
-			cols[i] = different(types.Of(o), rows)
+		cols := make([]*types.Vector, len(bound.ArgTypes))
+		for i, typ := range bound.ArgTypes {
+			cols[i] = different(typ, rows)
 		}
 		for _, groups := range []int{1, rows / 20} {
 			sel, of := make([]int32, rows), make([]uint32, rows)

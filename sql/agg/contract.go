@@ -16,6 +16,25 @@ type Function struct {
 	// Errors are *sqlerr.Error: 42883 for types that do not fit, 22023 for a
 	// parameter outside its limits.
 	Bind func(args []types.Type, consts []*types.Datum) (Bound, error)
+	// Weighted binds a call over rows that each count as often as a weight says, where
+	// negative weights take away what other rows brought. args and consts end with the
+	// weight, an int8. strict says that in the end no more is taken away than was
+	// brought. nil: the states cannot do that.
+	Weighted func(args []types.Type, consts []*types.Datum, strict bool) (Bound, error)
+	// Weight is the number, from 1, of an argument that is a weight itself, which is
+	// then multiplied by that of the rows; 0: there is none.
+	Weight int
+}
+
+// Takes reports whether the states take rows of a stream model.
+func (f *Function) Takes(m StreamModel) bool {
+	switch m {
+	case Turnstile:
+		return f.StreamModel == Turnstile
+	case StrictTurnstile:
+		return f.StreamModel != CashRegister
+	}
+	return true
 }
 
 // Bound is a bound aggregate call: which state it keeps and what it makes of it.

@@ -9,7 +9,7 @@ import (
 // registerCount registers count(*), count(x).
 func registerCount(r *Registry) {
 	r.Register(&Function{
-		Descriptor: exactDescriptor("count", "count(*) → int8; count(x any) → int8", "8 bytes a group", Aggregated),
+		Descriptor: subtracts(exactDescriptor("count", "count(*) → int8; count(x any) → int8", "8 bytes a group", Aggregated), Turnstile),
 		Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
 			b := Bound{State: countSpec(len(args) > 0), Final: countFinal}
 			switch len(args) {
@@ -21,6 +21,7 @@ func registerCount(r *Registry) {
 			}
 			return b, nil
 		},
+		Weighted: bindWeightedCount,
 	})
 }
 

@@ -21,6 +21,9 @@ type Descriptor struct {
 	Memory       string // formula
 	PrivacyClass PrivacyClass
 	CodecVersion int
+	// Subtracting names the aggregate that comes closest and takes deletes, where this
+	// one does not: "count(DISTINCT x)".
+	Subtracting string
 	// OrderedSet says that it is called with WITHIN GROUP (ORDER BY …).
 	OrderedSet bool
 }

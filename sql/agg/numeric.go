@@ -43,9 +43,9 @@ func sumNumericSpec() StateSpec {
 }
 
 var sumNumericFinal = exactly("sum", types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumNumericStates)
+	s := states.(interface{ numerics() *sumNumericStates }).numerics()
 	for g := range n {
-		if s.n[g] == 0 {
+		if s.n[g] == 0 && s.sum[g].Sign() == 0 {
 			out.AppendNull()
 		} else {
 			appendNumeric(out, s.sum[g])
@@ -55,7 +55,7 @@ var sumNumericFinal = exactly("sum", types.Of(types.Numeric), func(states States
 })
 
 var avgNumericFinal = exactly("avg", types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumNumericStates)
+	s := states.(interface{ numerics() *sumNumericStates }).numerics()
 	for g := range n {
 		if s.n[g] == 0 {
 			out.AppendNull()
@@ -76,6 +76,9 @@ type sumNumericStates struct {
 	n   []int64
 	sum []types.Decimal
 }
+
+// numerics lets states that hold these be read as these are.
+func (s *sumNumericStates) numerics() *sumNumericStates { return s }
 
 // Grow implements States.
 func (s *sumNumericStates) Grow(n int) { s.n, s.sum = growTo(s.n, n), growTo(s.sum, n) }
@@ -136,7 +139,7 @@ func momentsNumericSpec() StateSpec {
 
 func momentsNumericFinal(m moment) Finaliser {
 	return exactly(m.name, types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
-		s := states.(*momentsNumeric)
+		s := states.(interface{ moments() *momentsNumeric }).moments()
 		for g := range n {
 			if err := m.appendTo(out, s.n[g], s.sum[g], s.sq[g]); err != nil {
 				return err
@@ -149,7 +152,7 @@ func momentsNumericFinal(m moment) Finaliser {
 // appendTo computes the statistic as PostgreSQL does: (n*sumsq - sum^2) over
 // n*(n-1) or n^2.
 func (m moment) appendTo(out *types.Vector, n int64, sum, squares types.Decimal) error {
-	if n == 0 || m.sample && n == 1 {
+	if n <= 0 || m.sample && n == 1 {
 		out.AppendNull()
 		return nil
 	}
@@ -202,6 +205,9 @@ type momentsNumeric struct {
 	sumNumericStates
 	sq []types.Decimal
 }
+
+// moments lets states that hold these be read as these are.
+func (s *momentsNumeric) moments() *momentsNumeric { return s }
 
 // Grow implements States.
 func (s *momentsNumeric) Grow(n int) {

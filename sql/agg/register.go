@@ -35,13 +35,13 @@ func known(t types.Type) types.Type {
 // registerSum registers sum and avg, whose states are shared.
 func registerSum(r *Registry) {
 	d := exactDescriptor("sum", "sum(x) → int8 for int2, int4; numeric for int8, numeric; x's type for floats, interval", "24 bytes a group", Aggregated)
-	r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
+	r.Register(&Function{Descriptor: subtracts(d, Turnstile), Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
 		return bindSum("sum", args)
-	}})
+	}, Weighted: bindWeightedSum("sum")})
 	d = exactDescriptor("avg", "avg(x) → numeric for integers, numeric; float8 for floats; interval", "24 bytes a group", Aggregated)
-	r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
+	r.Register(&Function{Descriptor: subtracts(d, Turnstile), Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
 		return bindSum("avg", args)
-	}})
+	}, Weighted: bindWeightedSum("avg")})
 }
 
 func bindSum(name string, args []types.Type) (Bound, error) {

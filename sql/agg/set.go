@@ -19,7 +19,7 @@ func registerSets(r *Registry) {
 	}
 	d := exactDescriptor("exact_count_distinct", "exact_count_distinct(x any) → int8", "48 bytes a distinct value and the value", HoldsValues)
 	d.MergeAlgebra = Idempotent
-	r.Register(&Function{Descriptor: d, Bind: over(d.Name, "count")})
+	r.Register(&Function{Descriptor: subtracts(d, Turnstile), Bind: over(d.Name, "count"), Weighted: BindPresent})
 	d = exactDescriptor("set_agg", "set_agg(x any) → array, sorted", "48 bytes a distinct value and the value", HoldsValues)
 	d.MergeAlgebra = Idempotent
 	r.Register(&Function{Descriptor: d, Bind: over(d.Name, "array_agg")})

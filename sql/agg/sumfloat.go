@@ -15,7 +15,7 @@ func sumFloatSpec() StateSpec {
 
 func sumFloatFinal(t types.OID) Finaliser {
 	return exactly("sum", types.Of(t), func(states States, n int, out *types.Vector) error {
-		s := states.(*sumFloatStates)
+		s := states.(interface{ floats() *sumFloatStates }).floats()
 		for g := range n {
 			if s.n[g] == 0 {
 				out.AppendNull()
@@ -35,7 +35,7 @@ func sumFloatFinal(t types.OID) Finaliser {
 }
 
 var avgFloatFinal = exactly("avg", types.Of(types.Float8), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumFloatStates)
+	s := states.(interface{ floats() *sumFloatStates }).floats()
 	for g := range n {
 		if s.n[g] == 0 {
 			out.AppendNull()
@@ -68,6 +68,9 @@ type sumFloatStates struct {
 	n         []int64
 	sum, comp []float64
 }
+
+// floats lets states that hold these be read as these are.
+func (s *sumFloatStates) floats() *sumFloatStates { return s }
 
 // Grow implements States.
 func (s *sumFloatStates) Grow(n int) {

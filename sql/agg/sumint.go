@@ -15,10 +15,10 @@ func sumIntSpec() StateSpec {
 
 // sumInt8Final is sum(int2) and sum(int4): an int8, or 22003 where it does not fit.
 var sumInt8Final = exactly("sum", types.Of(types.Int8), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumIntStates)
+	s := sumsOf(states)
 	for g := range n {
 		switch {
-		case s.n[g] == 0:
+		case s.empty(g):
 			out.AppendNull()
 		case s.hi[g] != int64(s.lo[g])>>63:
 			return sqlerr.New(sqlerr.NumericValueOutOfRange, "bigint out of range")
@@ -31,10 +31,10 @@ var sumInt8Final = exactly("sum", types.Of(types.Int8), func(states States, n in
 
 // sumIntNumericFinal is sum(int8), a numeric.
 var sumIntNumericFinal = exactly("sum", types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumIntStates)
+	s := sumsOf(states)
 	var buf []byte
 	for g := range n {
-		if s.n[g] == 0 {
+		if s.empty(g) {
 			out.AppendNull()
 			continue
 		}
@@ -46,7 +46,7 @@ var sumIntNumericFinal = exactly("sum", types.Of(types.Numeric), func(states Sta
 
 // avgIntFinal is avg(int*), a numeric.
 var avgIntFinal = exactly("avg", types.Of(types.Numeric), func(states States, n int, out *types.Vector) error {
-	s := states.(*sumIntStates)
+	s := sumsOf(states)
 	for g := range n {
 		if s.n[g] == 0 {
 			out.AppendNull()
@@ -69,6 +69,15 @@ type sumIntStates struct {
 	lo []uint64
 	hi []int64
 }
+
+// sums lets states that hold these be read as these are.
+func (s *sumIntStates) sums() *sumIntStates { return s }
+
+func sumsOf(s States) *sumIntStates { return s.(interface{ sums() *sumIntStates }).sums() }
+
+// empty reports whether there is nothing to sum. Weights may add up to nothing while
+// what they weigh does not.
+func (s *sumIntStates) empty(g int) bool { return s.n[g] == 0 && s.lo[g] == 0 && s.hi[g] == 0 }
 
 // Grow implements States.
 func (s *sumIntStates) Grow(n int) {

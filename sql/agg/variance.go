@@ -30,6 +30,7 @@ func registerVariance(r *Registry) {
 	for _, m := range moments {
 		d := exactDescriptor(m.name, m.name+"(x numeric type) → numeric; float8 for floats", "48 bytes a group", Aggregated)
 		d.Aliases = m.aliases
+		d = subtracts(d, StrictTurnstile)
 		d.Citation = "Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979"
 		r.Register(&Function{Descriptor: d, Bind: func(args []types.Type, _ []*types.Datum) (Bound, error) {
 			if len(args) != 1 {
@@ -50,7 +51,7 @@ func registerVariance(r *Registry) {
 				return Bound{}, noFunction(m.name, args)
 			}
 			return b, nil
-		}})
+		}, Weighted: bindWeightedMoment(m.moment)})
 	}
 }
 

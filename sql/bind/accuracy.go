@@ -20,25 +20,20 @@ func keepAccuracy(r *result, rel *catalog.Relation) error {
 	if c == nil {
 		return nil
 	}
-	accuracy := agg.Accuracy{MaxError: c.MaxError, View: rel.Name}
-	switch c.OnExceeded {
-	case catalog.ExactExceeded:
-		r.node = mapFolds(r.node, func(f *plan.FoldScan) { f.ExactBeyond = &c.MaxError })
-		accuracy.Beyond = agg.Fail // what was merged of states is not counted again
-	case catalog.NullExceeded:
-		accuracy.Beyond = agg.ToNull
-		r.node = finaliseWithin(r.node, accuracy)
-	case catalog.FailExceeded:
-		accuracy.Beyond = agg.Fail
-		r.node = finaliseWithin(r.node, accuracy)
-	}
-	keepCombined(r, accuracy)
+	r.node = mapFolds(r.node, func(f *plan.FoldScan) { f.Accuracy = c })
+	keepCombined(r, agg.Accuracy{MaxError: c.MaxError, View: rel.Name, Beyond: beyondCombined[c.OnExceeded]})
 	if c.OnExceeded == catalog.FailExceeded {
 		return nil
 	}
 	var err error
 	r.node, err = degradeBeyond(r.node, c.MaxError)
 	return err
+}
+
+// beyondCombined is what becomes of values that combine makes. What was merged of
+// states is not counted again.
+var beyondCombined = map[string]agg.Beyond{
+	catalog.LabelExceeded: agg.Keep, catalog.NullExceeded: agg.ToNull, catalog.FailExceeded: agg.Fail, catalog.ExactExceeded: agg.Fail,
 }
 
 // keepCombined makes what combine merges of the columns keep an accuracy.
@@ -60,27 +55,14 @@ func keepCombined(r *result, accuracy agg.Accuracy) {
 func degradeCombined(n plan.Node, calls []plan.AggCall) (plan.Node, error) {
 	limit := math.Inf(1)
 	for i := range calls {
-		if most, ok := agg.MaxError(calls[i].Bound.Final); ok {
-			limit = min(limit, most)
+		if a, ok := agg.AccuracyOf(calls[i].Bound.Final); ok {
+			limit = min(limit, a.MaxError)
 		}
 	}
 	if math.IsInf(limit, 1) {
 		return n, nil
 	}
 	return degradeBeyond(n, limit)
-}
-
-// finaliseWithin makes the fold scans of a plan keep an accuracy.
-func finaliseWithin(n plan.Node, accuracy agg.Accuracy) plan.Node {
-	return mapFolds(n, func(scan *plan.FoldScan) {
-		fold := *scan.Fold
-		fold.Aggs = slices.Clone(fold.Aggs)
-		for i := range fold.Aggs {
-			accuracy.Function = fold.Aggs[i].Name
-			fold.Aggs[i].Final = agg.Within(fold.Aggs[i].Final, accuracy)
-		}
-		scan.Fold = &fold
-	})
 }
 
 // mapFolds changes copies of the fold scans of a plan.

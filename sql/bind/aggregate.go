@@ -141,11 +141,11 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 		return plan.AggCall{}, sqlerr.New(sqlerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
 	}
 	call := plan.AggCall{Name: fn.Name, Distinct: f.Distinct}
-	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindCall(c.s, f, fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
 	ordered := fn.MergeAlgebra == agg.OrderedMonoid
-	if f.Distinct && !ordered {
+	if f.Distinct && !ordered && c.s.weight == nil {
 		if call.Bound, err = agg.Distinct(call.Bound); err != nil {
 			return plan.AggCall{}, err
 		}
@@ -202,6 +202,10 @@ func distinctOrder(call *plan.AggCall, f *ast.FuncCall, args []expr.Expr) error 
 
 // bindAggregate finds the form of the call, and casts its inputs.
 func (b *binder) bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, []expr.Expr, error) {
+	return b.bindForm(fn.Bind, args)
+}
+
+func (b *binder) bindForm(bind func([]types.Type, []*types.Datum) (agg.Bound, error), args []expr.Expr) (agg.Bound, []expr.Expr, error) {
 	argTypes := make([]types.Type, len(args))
 	consts := make([]*types.Datum, len(args))
 	for i, a := range args {
@@ -212,7 +216,7 @@ func (b *binder) bindAggregate(fn *agg.Function, args []expr.Expr) (agg.Bound, [
 			consts[i] = &d
 		}
 	}
-	bound, err := fn.Bind(argTypes, consts)
+	bound, err := bind(argTypes, consts)
 	if err != nil {
 		return bound, nil, err
 	}

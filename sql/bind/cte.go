@@ -82,7 +82,7 @@ func (b *binder) cteRef(c *cte, x *ast.TableRef, ctx *context) (*scope, error) {
 	if len(c.def.Columns) > len(r.cols) {
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "WITH query %q has %d columns available but %d columns specified", c.def.Name, len(r.cols), len(c.def.Columns)).At(c.def.Position())
 	}
-	named := &result{node: r.node, cols: append([]output(nil), r.cols...)}
+	named := &result{node: r.node, weight: r.weight, cols: append([]output(nil), r.cols...)}
 	for i, n := range c.def.Columns {
 		named.cols[i].name = n.Name
 	}
@@ -112,7 +112,7 @@ func (b *binder) cteResult(c *cte) (*result, error) {
 	if b.planSize(shared) > maxShared {
 		return nil, sqlerr.New(sqlerr.StatementTooComplex, "WITH query %q reads others so often that its plan has more than %d operators", c.def.Name, maxShared).At(c.def.Position())
 	}
-	c.shared = &result{node: shared, cols: r.cols}
+	c.shared = &result{node: shared, cols: r.cols, weight: r.weight}
 	return c.shared, nil
 }
 

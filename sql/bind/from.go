@@ -99,7 +99,9 @@ func (b *binder) joined(left, right *scope, j *plan.Join, ctx *context, pos int)
 	}
 	j.Left, j.Right = left.node, right.node
 	node, to := plan.NewJoin(j)
-	return pairScopes(left, right, node, to, ctx), nil
+	s := pairScopes(left, right, node, to, ctx)
+	s.optional(left, right, j.Kind)
+	return s, nil
 }
 
 // distinctNames refuses two tables of one name.
@@ -113,8 +115,8 @@ func distinctNames(left, right *scope, pos int) error {
 }
 
 func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *scope {
-	out := &scope{node: node, ctx: ctx}
 	width := len(left.node.Schema().Columns)
+	out := &scope{node: node, ctx: ctx, weight: pairWeights(left.weight, right.weight, to, width)}
 	for side, s := range []*scope{left, right} {
 		for _, t := range s.tables {
 			t.key = slices.Clone(t.key)
@@ -160,7 +162,11 @@ func (b *binder) lateral(left *scope, item ast.FromItem, ctx *context) (*scope, 
 func applyLateral(left, right *scope, f *frame, kind plan.ApplyKind, ctx *context) *scope {
 	a := &plan.Apply{Kind: kind, Child: left.node, Subplan: right.node, Outer: f.outer, Slots: f.slots}
 	node, to := plan.NewLateral(a)
-	return pairScopes(left, right, node, to, ctx)
+	s := pairScopes(left, right, node, to, ctx)
+	if kind == plan.ApplyLateralLeft {
+		s.optional(left, right, plan.LeftJoin)
+	}
+	return s
 }
 
 // tableRef binds a name in FROM: a common table expression, a relation, a side
@@ -332,7 +338,7 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		b.streamDerived = true
 		s, err := nodeScope(plan.NewStreamScan(rel), rel.Name, rel.Schema, alias, true, ctx)
 		if err == nil {
-			s.fold = &foldSource{stream: rel}
+			s.fold, s.weight = &foldSource{stream: rel}, weightOf(rel)
 		}
 		return s, err
 	case catalog.KindContinuousView:
@@ -432,7 +438,7 @@ func derived(r *result, name string, alias *ast.Alias, ctx *context) (*scope, er
 	if len(renamed) > len(r.cols) {
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "table %q has %d columns available but %d columns specified", name, len(r.cols), len(renamed)).At(pos)
 	}
-	s := &scope{node: r.node, ctx: ctx, tables: []table{{qualifier: qualifier{name: name}}}}
+	s := &scope{node: r.node, ctx: ctx, tables: []table{{qualifier: qualifier{name: name}}}, weight: r.weight}
 	for i, c := range r.cols {
 		col := column{table: s.tables[0].qualifier, name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, role: c.role, status: c.status, approx: c.approx, record: c.record}
 		col.origin = c.origin

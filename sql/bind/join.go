@@ -35,7 +35,7 @@ func (b *binder) join(x *ast.Join, ctx *context) (*scope, error) {
 		return nil, err
 	}
 	if x.Alias != nil {
-		r := &result{node: s.node}
+		r := &result{node: s.node, weight: s.weight}
 		for _, c := range s.cols {
 			if !c.joined {
 				r.cols = append(r.cols, output{name: c.name, typ: c.typ, index: c.index, notNull: c.notNull, approx: c.approx})
@@ -364,6 +364,7 @@ func (b *binder) using(left, right *scope, j *plan.Join, names []string, ctx *co
 	j.Left, j.Right = left.node, right.node
 	node, to := plan.NewJoin(j)
 	s := pairScopes(left, right, node, to, ctx)
+	s.optional(left, right, j.Kind)
 	var merged []column
 	values, cols := passAll(s.node)
 	for i, p := range pairs {

@@ -39,7 +39,7 @@ func (b *binder) orderedSet(c *clause, f *ast.FuncCall, fn *agg.Function, direct
 	}
 	call := plan.AggCall{Name: fn.Name}
 	var err error
-	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
+	if call.Bound, call.Args, err = b.bindCall(c.s, f, fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
 	for i, k := range f.OrderBy {
@@ -69,6 +69,9 @@ func (b *binder) hypothetical(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	case len(f.Args) != len(f.OrderBy):
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", f.Name.Name).
 			WithHint("To use the hypothetical-set aggregate %s, the number of hypothetical direct arguments (here %d) must match the number of ordering columns (here %d).", f.Name.Name, len(f.Args), len(f.OrderBy))
+	}
+	if w := c.s.weight; w != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s WITHIN GROUP cannot take back what stream %q deletes", f.Name.Name, w.stream.Name)
 	}
 	inner := &clause{s: c.s, name: c.name, inAgg: true}
 	given, err := b.exprs(inner, f.Args)

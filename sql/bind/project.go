@@ -239,6 +239,7 @@ func (q *selecting) project() (*result, []plan.SortKey, error) {
 	for i, e := range q.on {
 		on[i] = add(e, types.Column{Name: "distinct", Hidden: true})
 	}
+	r.weight = q.passWeight(add)
 	r.node = plan.NewProject(q.node, values, cols)
 	if distinct {
 		r.node = distinctOf(r.node, len(q.targets))

@@ -11,8 +11,9 @@ import (
 
 // result is a bound query: a plan, and its visible columns.
 type result struct {
-	node plan.Node
-	cols []output
+	node   plan.Node
+	cols   []output
+	weight *rowWeight // of the rows
 }
 
 // output is one column of a query.
@@ -58,6 +59,9 @@ func (r *result) values() ([]expr.Expr, []types.Column) {
 // tells, shift being those of the other side before it.
 func (r *result) moved(node plan.Node, to []int, shift int) *result {
 	out := &result{node: node}
+	if r.weight != nil {
+		out.weight = r.weight.at(to[r.weight.index+shift])
+	}
 	for _, c := range r.cols {
 		c.index = to[c.index+shift]
 		c.approx, c.record = c.approx.moved(to, shift), movedRecord(c.record, to, shift)
@@ -107,7 +111,7 @@ func (b *binder) coerce(r *result, to []types.Type, ctx expr.CastContext, mismat
 		return r, nil
 	}
 	values, cols := r.values()
-	out := &result{}
+	out := &result{weight: r.weight.without("a set operation")}
 	for i := range values {
 		v, err := expr.Cast(values[i], to[i], ctx)
 		if err != nil {

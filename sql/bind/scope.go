@@ -65,6 +65,8 @@ type scope struct {
 	ctx    *context
 	// fold describes the one stream that the rows come from, nil if it is not so.
 	fold *foldSource
+	// weight says that the rows are events that count as often as a column says.
+	weight *rowWeight
 	// window is what window_start and window_end mean after GROUP BY tumble(...).
 	window *plan.WindowBound
 

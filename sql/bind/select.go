@@ -68,7 +68,7 @@ func (b *binder) limit(s *ast.Select, r *result, keys []plan.SortKey, ctx *conte
 		}
 		l.Ties = keys
 	}
-	r.node = l
+	r.node, r.weight = l, r.weight.without("LIMIT and OFFSET")
 	return b.limitBySubquery(counts, r, l)
 }
 

@@ -126,6 +126,11 @@ func combineSides(x *ast.SetOp, sides []*result) *result {
 		node = distinctOf(node, width)
 	}
 	out := &result{node: node}
+	for _, s := range sides {
+		if s.weight != nil {
+			out.weight = s.weight.without(setOpNames[x.Op])
+		}
+	}
 	for i, c := range sides[0].cols {
 		c.index, c.status = i, false
 		for _, s := range sides[1:] {

@@ -132,7 +132,7 @@ func windowScope(rel *catalog.Relation, column int, size, offset eventtime.Durat
 	p.Cols = append(p.Cols, plan.EnvelopeColumns()...)
 	s, err := nodeScope(p, rel.Name, rel.Schema, alias, true, ctx)
 	if err == nil {
-		s.fold = &foldSource{stream: rel, values: p.Values}
+		s.fold, s.weight = &foldSource{stream: rel, values: p.Values}, weightOf(rel)
 	}
 	return s, err
 }

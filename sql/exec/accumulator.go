@@ -156,6 +156,7 @@ func (a *accumulator) finish(final agg.Finaliser, portable bool, n int, confiden
 	if err := final.Finalise(a.states, n, confidence, out, bounds); err != nil {
 		return nil, nil, err
 	}
+	a.tellInaccurate(final, bounds.Error, n)
 	states := types.NewVector(types.Of(types.Sketch), n)
 	var buf []byte
 	for g := range n {
@@ -167,4 +168,21 @@ func (a *accumulator) finish(final agg.Finaliser, portable bool, n int, confiden
 		states.AppendBytes(buf)
 	}
 	return out, []*types.Vector{bounds.Lo, bounds.Hi, states, bounds.Error}, nil
+}
+
+// tellInaccurate tells of values whose error is beyond the accuracy that they have to keep.
+func (a *accumulator) tellInaccurate(final agg.Finaliser, errors *types.Vector, n int) {
+	accuracy, ok := agg.AccuracyOf(final)
+	if !ok || a.run.env.Inaccurate == nil {
+		return
+	}
+	rows := int64(0)
+	for i := range n {
+		if accuracy.Exceeded(errors, i) {
+			rows++
+		}
+	}
+	if rows > 0 {
+		a.run.env.Inaccurate(accuracy.View, rows)
+	}
 }

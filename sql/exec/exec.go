@@ -92,6 +92,9 @@ type Env struct {
 	// BeforeWrite is called when a statement has read all it will read and is about
 	// to write: the place to refuse rows of a partial result. nil refuses nothing.
 	BeforeWrite func(ctx context.Context) error
+	// Inaccurate is told of rows that combine made of a view's states and whose error is
+	// larger than the view's contract allows; nil tells nobody.
+	Inaccurate func(view string, rows int64)
 	// Clock measures operators for EXPLAIN ANALYZE; nil measures nothing.
 	Clock func() time.Time
 }

@@ -17,6 +17,9 @@ func (c *Catalog) about(r *catalog.Relation) string {
 		if i := r.Stream.TimeColumn; i >= 0 {
 			text += fmt.Sprintf(", event time %s, watermark %s behind", r.Columns[i].Name, span(r.Stream.WatermarkDelay))
 		}
+		if i := r.Stream.WeightColumn(); i >= 0 {
+			text += fmt.Sprintf(", %s with weight %s", r.Stream.Options.StreamKind, r.Columns[i].Name)
+		}
 		return text + "."
 	case catalog.KindContinuousView:
 		text := "Continuous view"
@@ -59,6 +62,10 @@ func options(r *catalog.Relation) []string {
 		}
 		if o.RejectBadRows {
 			add("on_bad_row", "reject")
+		}
+		if c := r.Stream.WeightColumn(); c >= 0 {
+			add("kind", o.StreamKind)
+			add("weight", r.Columns[c].Name)
 		}
 	case r.ContinuousView != nil:
 		v := r.ContinuousView

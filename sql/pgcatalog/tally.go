@@ -40,11 +40,11 @@ func (c *Catalog) ofKind(kinds ...catalog.Kind) []*catalog.Relation {
 
 func fillStreams(c *Catalog, w *writer) {
 	w.columns(`name partitions event_time watermark_delay partition_key dedup_key dedup_horizon source_key idle_timeout
-		max_future_skew retention on_bad_row kind owner created version`)
+		max_future_skew retention on_bad_row kind owner created version weight`)
 	for _, r := range c.ofKind(catalog.KindStream) {
 		s := r.Stream
 		o := &s.Options
-		var eventTime, delay, horizon, source any
+		var eventTime, delay, horizon, source, weight any
 		if s.TimeColumn >= 0 {
 			eventTime, delay = r.Columns[s.TimeColumn].Name, types.Span{Micros: int64(s.WatermarkDelay)}.Datum()
 		}
@@ -54,13 +54,16 @@ func fillStreams(c *Catalog, w *writer) {
 		if o.SourceKey >= 0 && o.SourceKey < len(r.Columns) {
 			source = r.Columns[o.SourceKey].Name
 		}
+		if c := s.WeightColumn(); c >= 0 {
+			weight = r.Columns[c].Name
+		}
 		onBadRow := "error"
 		if o.RejectBadRows {
 			onBadRow = "reject"
 		}
 		w.add(r.Name, len(s.Partitions()), eventTime, delay, orNull(columnNames(r, o.PartitionKey)), orNull(columnNames(r, o.DedupKey)),
 			horizon, source, clockSpan(o.IdleTimeout), clockSpan(o.MaxFutureSkew), clockSpan(o.Retention), onBadRow,
-			orNull(o.StreamKind), orNull(r.Owner), timeOrNull(r.Created), int64(r.Version))
+			orNull(o.StreamKind), orNull(r.Owner), timeOrNull(r.Created), int64(r.Version), weight)
 	}
 }
 

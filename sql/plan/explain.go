@@ -273,8 +273,8 @@ func foldText(s *FoldScan) (string, []field) {
 	if len(partials) > 0 {
 		f = append(f, field{"Partial", strings.Join(partials, "; ")}, field{"Final", strings.Join(finals, ", ")})
 	}
-	if s.ExactBeyond != nil {
-		f = append(f, field{"Exact Beyond", fmt.Sprintf("an error of %v, from the retained log", *s.ExactBeyond)})
+	if s.Accuracy != nil {
+		f = append(f, field{"Accuracy", fmt.Sprintf("an error of %v, else %s", s.Accuracy.MaxError, s.Accuracy.OnExceeded)})
 	}
 	return "Fold Scan on " + name, f
 }

@@ -24,9 +24,8 @@ type FoldScan struct {
 	Needed []bool
 	// Columns are the columns of Fold.Layout() that the scan yields, in order.
 	Columns []int
-	// ExactBeyond, if set, is the error beyond which values are computed again,
-	// exactly, from the retained log; of a view.
-	ExactBeyond *float64
+	// Accuracy, if set, is what a view's contract makes of values whose error is larger.
+	Accuracy *catalog.Accuracy
 
 	layout *OutputLayout // of Fold, computed once
 }
