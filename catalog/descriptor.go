@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -63,11 +64,15 @@ func (r *Relation) RowSchema() *types.Schema { return &types.Schema{Columns: r.C
 
 // Table is reference data that clients insert into and join with.
 type Table struct {
-	PrimaryKey []int          // column numbers; empty if none
-	Defaults   map[int]string // column number → SQL text of its default
-	Indexes    []Index        `json:",omitempty"` // but that of the primary key
-	Checks     []Check        `json:",omitempty"`
-	Identity   map[int]bool   `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
+	PrimaryKey []int // column numbers; empty if none
+	// PrimaryKeyName is that of its constraint; empty is the table's with _pkey.
+	PrimaryKeyName string         `json:",omitempty"`
+	Defaults       map[int]string // column number → SQL text of its default
+	Indexes        []Index        `json:",omitempty"` // but that of the primary key
+	Checks         []Check        `json:",omitempty"`
+	// ForeignKeys are those by which it references tables, the oldest first.
+	ForeignKeys []ForeignKey `json:",omitempty"`
+	Identity    map[int]bool `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
 	// Storage is the number under which the rows are; 0: the table's own. What
 	// replaces all rows gives the table another (ADR 8).
 	Storage id.Relation `json:",omitempty"`
@@ -116,7 +121,7 @@ func (r *Relation) Indexes() []Index {
 	}
 	var out []Index
 	if len(r.Table.PrimaryKey) > 0 {
-		out = append(out, Index{ID: r.ID, Name: r.Name + "_pkey", Columns: r.Table.PrimaryKey, Unique: true, Constraint: true, Primary: true})
+		out = append(out, Index{ID: r.ID, Name: cmp.Or(r.Table.PrimaryKeyName, r.Name+"_pkey"), Columns: r.Table.PrimaryKey, Unique: true, Constraint: true, Primary: true})
 	}
 	return append(out, r.Table.Indexes...)
 }

@@ -21,6 +21,8 @@ type Snapshot struct {
 	byID      map[id.Relation]*Relation
 	byName    map[string]*Relation // schema + "." + name
 	relations []*Relation          // by schema and name
+	// referencing has the tables with foreign keys to each table.
+	referencing map[id.Relation][]*Relation
 }
 
 // NewSnapshot builds a snapshot of these relations.
@@ -29,7 +31,7 @@ func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []
 		Version: version, Tenant: tenant, Database: database,
 		byID:      make(map[id.Relation]*Relation, len(relations)),
 		byName:    make(map[string]*Relation, len(relations)),
-		relations: slices.Clone(relations),
+		relations: slices.Clone(relations), referencing: map[id.Relation][]*Relation{},
 	}
 	slices.SortFunc(s.relations, func(a, b *Relation) int {
 		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
@@ -37,6 +39,7 @@ func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []
 	for _, r := range relations {
 		s.byID[r.ID] = r
 		s.byName[r.Schema+"."+r.Name] = r
+		s.noteReferences(r)
 	}
 	return s
 }

@@ -60,7 +60,7 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to view %s", view.Name)); err != nil {
 			return err
 		}
-		if err := c.s.dropRelation(view, true, out); err != nil {
+		if err := c.s.dropRelation(ctx, view, true, out); err != nil {
 			return err
 		}
 	}
@@ -83,11 +83,31 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 			t.Indexes[i].Columns[k] = moved(t.Indexes[i].Columns[k], n)
 		}
 	}
+	err = c.dropForeignKey(ctx, func(k *catalog.ForeignKey) bool { return slices.Contains(k.Columns, n) })
+	if err != nil {
+		return err
+	}
+	moveReferencing(t, n)
 	t.Defaults, t.Identity = movedKeys(t.Defaults, n), movedKeys(t.Identity, n)
 	c.next.Columns = slices.Delete(c.next.Columns, n, n+1)
 	return c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		return &types.Batch{Cols: slices.Delete(slices.Clone(b.Cols), n, n+1), Rows: b.Rows}, nil
 	})
+}
+
+// moveReferencing gives foreign keys the numbers of their columns after one was dropped.
+func moveReferencing(t *catalog.Table, gone int) {
+	move := func(columns []int) []int {
+		out := slices.Clone(columns)
+		for i := range out {
+			out[i] = moved(out[i], gone)
+		}
+		return out
+	}
+	for i := range t.ForeignKeys {
+		k := &t.ForeignKeys[i]
+		k.Columns, k.SetColumns = move(k.Columns), move(k.SetColumns)
+	}
 }
 
 // moved is the number of a column after column gone was dropped.
@@ -163,6 +183,11 @@ func (c *tableChange) rename(x *ast.TableChange) error {
 	if c.s.nameTaken(c.next.Schema, name) {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
 	}
+	for _, x := range c.next.Indexes() {
+		if x.Primary {
+			c.next.Table.PrimaryKeyName = x.Name // which stays
+		}
+	}
 	c.next.Name = name
 	return nil
 }
@@ -196,6 +221,10 @@ func (c *tableChange) dropConstraint(ctx context.Context, x *ast.TableChange, ou
 			return nil
 		}
 		return c.dropIndex(ctx, i.ID)
+	}
+	if k := c.foreignKeyNamed(x.OldName); k != nil {
+		number := k.ID
+		return c.dropForeignKey(ctx, func(k *catalog.ForeignKey) bool { return k.ID == number })
 	}
 	kept := slices.DeleteFunc(slices.Clone(t.Checks), func(k catalog.Check) bool { return k.Name == x.OldName })
 	switch {

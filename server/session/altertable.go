@@ -51,6 +51,7 @@ func copyTable(rel *catalog.Relation) *catalog.Relation {
 	r, t := *rel, *rel.Table
 	r.Table = &t
 	r.Columns = slices.Clone(rel.Columns)
+	t.ForeignKeys = slices.Clone(t.ForeignKeys)
 	t.PrimaryKey, t.Indexes, t.Checks = slices.Clone(t.PrimaryKey), slices.Clone(t.Indexes), slices.Clone(t.Checks)
 	t.Defaults, t.Identity = map[int]string{}, map[int]bool{}
 	maps.Copy(t.Defaults, rel.Table.Defaults)
@@ -70,6 +71,15 @@ func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) 
 	}
 	if rel.Table == nil {
 		return s.alterOther(rel, x)
+	}
+	if err := s.settled(rel, "ALTER TABLE"); err != nil {
+		return "", err
+	}
+	if err := s.freeReferenced(ctx, rel, x, out); err != nil {
+		return "", err
+	}
+	if rel, err = s.lookup(x.Name); err != nil { // it may have lost a foreign key to itself
+		return "", err
 	}
 	err = s.changeTable(rel, func(c *tableChange) error {
 		for i := range x.Changes {
@@ -140,6 +150,10 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 		return c.addConstraint(ctx, x)
 	case ast.DropConstraint:
 		return c.dropConstraint(ctx, x, out)
+	case ast.ValidateConstraint:
+		return c.validateConstraint(ctx, x)
+	case ast.AlterConstraint:
+		return c.alterConstraint(x)
 	case ast.SetOwner:
 		c.next.Owner = x.NewName
 		return nil
@@ -245,6 +259,12 @@ func (c *tableChange) constrain(ctx context.Context, own ast.Constraint, column 
 	if err := d.constraint(own, column); err != nil {
 		return err
 	}
+	if len(d.foreign) > 0 {
+		if err := d.foreignKey(own); err != nil {
+			return err
+		}
+		return c.addForeignKey(ctx, &c.next.Table.ForeignKeys[len(c.next.Table.ForeignKeys)-1])
+	}
 	switch {
 	case len(c.next.Table.Indexes) > before:
 		return c.tx.BuildIndex(ctx, c.next, c.next.Table.Indexes[before])
@@ -316,6 +336,9 @@ func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) er
 			WithHint("You might need to specify \"USING %s::%s\".", ast.QuoteIdentifier(x.OldName), t)
 	}
 	c.next.Columns[n].Type = t
+	if err := c.setKeyType(n); err != nil {
+		return err
+	}
 	err = c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		v, err := value.Eval(ec, b)
 		if err != nil {
@@ -330,6 +353,9 @@ func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) er
 	}
 	if _, err := bind.Default(c.s.bindEnv(ec), c.next, n); err != nil {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "default for column %q cannot be cast automatically to type %s", x.OldName, t)
+	}
+	if err := c.checkKeysOf(ctx, n); err != nil {
+		return err
 	}
 	return c.validate(ctx, c.next.Table.Checks)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/copyfmt"
+	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -39,9 +40,20 @@ func (s *Session) copyTo(ctx context.Context, c *ast.Copy, out *sink) error {
 		}
 		query = copyQuery(c, rel)
 	}
+	if _, merges := query.(*ast.Merge); merges {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "MERGE not supported in COPY")
+	}
 	r, err := s.start(ctx, query, nil)
 	if err != nil {
 		return err
+	}
+	if command, modifies := commandOf(query); modifies || r.query.Writes {
+		if err = s.writable(command); err == nil && len(r.columns()) == 0 {
+			err = sqlerr.New(sqlerr.FeatureNotSupported, "COPY query must have a RETURNING clause")
+		}
+		if err != nil {
+			return errors.Join(err, r.close())
+		}
 	}
 	err = s.copyRows(ctx, c, r, out)
 	return errors.Join(err, r.close())
@@ -107,6 +119,9 @@ func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *si
 		}
 	}
 	if err := out.writer.CopyDone(); err != nil {
+		return err
+	}
+	if err := s.endStatement(ctx, out); err != nil {
 		return err
 	}
 	return out.complete("COPY %d", rows)
@@ -199,6 +214,7 @@ type copyLoad struct {
 	where    expr.Expr        // over the relation's columns; nil takes every row
 	batch    *types.Batch     // of the data's columns
 	appender *ingest.Appender // of a stream
+	table    *exec.Loader     // of a table
 	rows     int64
 }
 
@@ -208,7 +224,7 @@ func (l *copyLoad) begin(ctx context.Context, reader *copyfmt.Reader, in []types
 		if opts.reject {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY into a table cannot set bad rows aside")
 		}
-		return nil
+		return l.loadTable()
 	}
 	var err error
 	if l.appender, err = l.s.appender(l.rel); err != nil {
@@ -252,7 +268,10 @@ func (l *copyLoad) run(ctx context.Context, reader *copyfmt.Reader, source *pgwi
 	if err := reader.Finish(l.batch); err != nil {
 		return err
 	}
-	return l.store(ctx)
+	if err := l.store(ctx); err != nil || l.table == nil {
+		return err
+	}
+	return l.table.Finish(ctx)
 }
 
 // store hands the parsed rows on.
@@ -274,7 +293,7 @@ func (l *copyLoad) store(ctx context.Context) error {
 	case l.appender != nil:
 		accepted, err = l.appender.Add(ctx, full)
 	default:
-		err = l.insert(ctx, full)
+		err = l.table.Insert(ctx, full)
 	}
 	l.rows += int64(accepted)
 	b.Reset()
@@ -334,30 +353,14 @@ func (l *copyLoad) everyColumn() bool {
 	return len(l.columns) == len(l.rel.Columns)
 }
 
-// insert writes rows into a table.
-func (l *copyLoad) insert(ctx context.Context, b *types.Batch) error {
-	for i, c := range l.rel.Columns {
-		if c.NotNull && b.Cols[i].Nulls.Any() {
-			return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", c.Name, l.rel.Name)
-		}
-	}
-	ec := l.s.exprContext()
-	checks, err := bind.Checks(l.s.bindEnv(ec), l.rel)
+// loadTable prepares the insertion of rows into a table.
+func (l *copyLoad) loadTable() error {
+	rules, err := bind.Rules(l.s.bindEnv(l.s.exprContext()), l.rel)
 	if err != nil {
 		return err
 	}
-	for _, c := range checks {
-		v, err := c.Cond.Eval(ec, b)
-		if err != nil {
-			return err
-		}
-		for i := range b.Rows {
-			if !v.IsNull(i) && v.Ints[i] == 0 {
-				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", l.rel.Name, c.Name)
-			}
-		}
-	}
 	tx := l.s.tx()
 	tx.LockTimeout = l.s.settings.meaning().lockTimeout
-	return tx.Insert(ctx, l.rel, b)
+	l.table = exec.NewLoader(rules, &exec.Env{Expr: l.s.exprContext(), Tables: tx})
+	return nil
 }

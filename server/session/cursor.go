@@ -63,6 +63,9 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, params []ty
 	if err := s.plan(p); err != nil {
 		return err
 	}
+	if p.query != nil && p.query.Writes {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")
+	}
 	c := &portal{prepared: p, params: params, cursor: &cursor{
 		declared: x, created: s.now(), keeps: x.Hold || x.Scroll == ast.Yes,
 	}}

@@ -53,7 +53,7 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	case *ast.AlterContinuousView:
 		tag, err = s.alterContinuousView(ctx, x)
 	case *ast.Truncate:
-		tag, err = s.truncate(x)
+		tag, err = s.truncate(x, out)
 	default:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", statementName(stmt))
 	}
@@ -137,7 +137,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		if b == nil {
 			break
 		}
-		if err := s.tx().Insert(ctx, rel, &types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
+		if _, err := s.tx().Insert(ctx, rel, &types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
 			return "", err
 		}
 		rows += b.Rows
@@ -155,8 +155,11 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err != nil {
 		return "", err
 	}
-	if len(x.Columns) > len(q.Output) {
+	switch {
+	case len(x.Columns) > len(q.Output):
 		return "", sqlerr.New(sqlerr.SyntaxError, "CREATE VIEW specifies more column names than columns").At(x.Columns[len(q.Output)].Position())
+	case q.Writes:
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "views must not contain data-modifying statements in WITH")
 	}
 	var cols []types.Column
 	for i, c := range q.Output {
@@ -200,11 +203,17 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 		return tag, s.dropIndexes(ctx, x, out)
 	}
 	if x.Kind == ast.SchemaObject {
-		return tag, s.dropSchemas(x, out)
+		return tag, s.dropSchemas(ctx, x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported", tag).At(x.Position())
+	}
+	var with []id.Relation
+	for _, n := range x.Names {
+		if rel, err := s.lookup(n); err == nil {
+			with = append(with, rel.ID)
+		}
 	}
 	for _, n := range x.Names {
 		rel, err := s.lookup(n)
@@ -221,7 +230,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, lower(x.Kind)).
 				WithHint("Use DROP %s to remove it.", upper(string(rel.Kind))).At(n.Position())
 		}
-		if err := s.dropRelation(rel, x.Cascade, out); err != nil {
+		if err := s.dropRelation(ctx, rel, x.Cascade, out, with...); err != nil {
 			return "", err
 		}
 	}
@@ -229,9 +238,13 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 }
 
 // dropRelation removes a relation and what depends on it. What a stream or a continuous
-// view kept goes after the commit, the rows of a table with it.
-func (s *Session) dropRelation(rel *catalog.Relation, cascade bool, out *sink) error {
-	dependents := s.dependents(rel)
+// view kept goes after the commit, the rows of a table with it. with are those that are
+// dropped by the same statement.
+func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, cascade bool, out *sink, with ...id.Relation) error {
+	dependents, foreign := s.dependents(rel), s.tableDependents(rel, with)
+	if len(dependents) == 0 && len(foreign) > 0 && !cascade {
+		return errDependents(fmt.Sprintf("%s %s", rel.Kind, rel.Name), foreign)
+	}
 	if len(dependents) > 0 && !cascade {
 		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", rel.Kind, rel.Name)
 		detail := ""
@@ -247,12 +260,18 @@ func (s *Session) dropRelation(rel *catalog.Relation, cascade bool, out *sink) e
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s", d.Kind, d.Name)); err != nil {
 			return err
 		}
-		if err := s.dropRelation(d, true, out); err != nil {
+		if err := s.dropRelation(ctx, d, true, out); err != nil {
 			return err
 		}
 	}
+	if err := s.dropDependents(ctx, foreign, out); err != nil {
+		return err
+	}
 	if s.snapshot().ByID(rel.ID) == nil {
 		return nil // a cascade came here already
+	}
+	if err := s.settled(rel, "DROP TABLE"); err != nil {
+		return err
 	}
 	gone := []id.Relation{rel.ID}
 	for _, owned := range s.ownedSequences(rel) {
@@ -303,7 +322,8 @@ func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
 }
 
 // truncate empties tables.
-func (s *Session) truncate(x *ast.Truncate) (string, error) {
+func (s *Session) truncate(x *ast.Truncate, out *sink) (string, error) {
+	var named []*catalog.Relation
 	for _, n := range x.Names {
 		rel, err := s.lookup(n)
 		if err != nil {
@@ -311,6 +331,16 @@ func (s *Session) truncate(x *ast.Truncate) (string, error) {
 		}
 		if rel.Table == nil {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).WithHint("Drop the %s and create it again.", rel.Kind).At(n.Position())
+		}
+		named = append(named, rel)
+	}
+	list, err := s.truncated(named, x.Cascade, out)
+	if err != nil {
+		return "", err
+	}
+	for _, rel := range list {
+		if err := s.settled(rel, "TRUNCATE"); err != nil {
+			return "", err
 		}
 		err = s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
 			r.Table.Storage = s.engine.Catalog.Reserve()

@@ -17,7 +17,7 @@ import (
 // dispatch runs one statement.
 func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []types.Datum, out *sink) error {
 	switch x := stmt.(type) {
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		return s.runQuery(ctx, stmt, params, out)
 	case *ast.Copy:
 		return s.copy(ctx, x, out)
@@ -27,6 +27,8 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 		return s.transactionStatement(ctx, x, out)
 	case *ast.SetTransaction:
 		return s.setTransaction(x, out)
+	case *ast.SetConstraints:
+		return s.setConstraints(ctx, x, out)
 	case *ast.SetStmt:
 		return s.setStatement(x, out)
 	case *ast.Reset:

@@ -107,7 +107,7 @@ func (s *Session) plan(p *prepared) error {
 	}
 	p.params = slices.Clone(p.declared)
 	switch target.(type) {
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		q, err := bind.Bind(s.bindEnv(s.exprContext()), target, p.declared)
 		if err != nil {
 			return err
@@ -375,6 +375,11 @@ func (s *Session) advance(ctx context.Context, p *portal, maxRows int, out *sink
 		s.engine.Statements.Add(1)
 		if err := s.plan(p.prepared); err != nil {
 			return false, err
+		}
+		if p.prepared.query.Writes {
+			if err := s.writable("SELECT"); err != nil {
+				return false, err
+			}
 		}
 		if p.running, err = s.startQuery(ctx, p.prepared.query, p.params, false); err != nil {
 			return false, err

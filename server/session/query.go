@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/distsql/gather"
 	"github.com/tallydb/tallydb/distsql/physical"
@@ -111,16 +112,15 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 // lockTables keeps other writers of tables away before a statement reads what it
 // computes its writes from.
 func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
-	if m, ok := n.(*plan.Modify); ok && m.Target.Table != nil {
+	if rules := writtenBy(n); rules != nil {
 		tx := s.tx()
 		tx.LockTimeout = s.settings.meaning().lockTimeout
 		if err := tx.Lock(ctx); err != nil {
 			return err
 		}
-		if now := s.snapshot().ByID(m.Target.ID); now == nil || now.Version != m.Target.Version {
-			return errChanged(m.Target.Name) // altered while this waited
+		if !currentRules(s.snapshot(), rules, map[id.Relation]bool{}) {
+			return errChanged(rules.Table.Name) // altered while this waited
 		}
-		return nil
 	}
 	for _, c := range n.Children() {
 		if err := s.lockTables(ctx, c); err != nil {
@@ -128,6 +128,21 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 		}
 	}
 	return nil
+}
+
+// writtenBy returns the rules of the table that a node writes, nil where it writes none.
+func writtenBy(n plan.Node) *plan.Rules {
+	var rules *plan.Rules
+	switch x := n.(type) {
+	case *plan.Modify:
+		rules = x.Rules
+	case *plan.Merge:
+		rules = x.Rules
+	}
+	if rules == nil || rules.Table.Table == nil {
+		return nil
+	}
+	return rules
 }
 
 // unaltered fails where a table that a statement has begun to read was altered since it
@@ -289,7 +304,7 @@ func (s *Session) runQuery(ctx context.Context, stmt ast.Statement, params []typ
 
 func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statement, out *sink) error {
 	command, modifies := commandOf(stmt)
-	if modifies {
+	if modifies || r.query.Writes {
 		if err := s.writable(command); err != nil {
 			return err
 		}
@@ -302,12 +317,14 @@ func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statemen
 	if _, err := r.send(ctx, out, 0); err != nil {
 		return err
 	}
+	if modifies || r.query.Writes {
+		// The acknowledgement of a write outside of a block comes after it is durable.
+		if err := s.endStatement(ctx, out); err != nil {
+			return err
+		}
+	}
 	if !modifies {
 		return out.complete("SELECT %d", out.rows)
-	}
-	// The acknowledgement of a write outside of a block comes after it is durable.
-	if err := s.endStatement(ctx, out); err != nil {
-		return err
 	}
 	if command == "INSERT" {
 		return out.complete("INSERT 0 %d", r.rows.Affected())
@@ -324,6 +341,8 @@ func commandOf(stmt ast.Statement) (string, bool) {
 		return "UPDATE", true
 	case *ast.Delete:
 		return "DELETE", true
+	case *ast.Merge:
+		return "MERGE", true
 	default:
 		return "SELECT", false
 	}
@@ -338,6 +357,12 @@ func (s *Session) explain(ctx context.Context, e *ast.Explain, params []types.Da
 			return err
 		}
 		target, params = p.stmt, values
+	}
+	if x, ok := target.(*ast.CreateTable); ok && x.As != nil {
+		if e.Analyze {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported").WithHint("EXPLAIN ANALYZE its query.")
+		}
+		target = x.As
 	}
 	ec := s.exprContext()
 	ec.Params = params

@@ -44,7 +44,7 @@ func (r *recent) of(stmt ast.Statement) *prepared {
 // add remembers a statement that has a plan, in place of the oldest.
 func (r *recent) add(p *prepared) {
 	switch p.stmt.(type) {
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		if len(p.source) <= maxRecentBytes {
 			r.list[r.next] = p
 			r.next = (r.next + 1) % keptRecent

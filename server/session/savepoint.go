@@ -5,6 +5,7 @@ import (
 
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/stream/ingest"
 )
 
@@ -15,8 +16,8 @@ const maxSavepoints = 10_000
 // transaction can undo.
 type savepoint struct {
 	name     string
-	tables   int // mark of the transaction on the reference tables
-	catalog  int // and on the catalog
+	tables   tablestore.Mark // of the transaction on the reference tables
+	catalog  int             // mark of that on the catalog
 	effects  int
 	streams  []ingest.Mark
 	settings int

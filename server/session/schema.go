@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 }
 
 // dropSchemas runs DROP SCHEMA.
-func (s *Session) dropSchemas(x *ast.Drop, out *sink) error {
+func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error {
 	for _, n := range x.Names {
 		switch {
 		case n.Name == catalog.PublicSchema || isSystemSchema(n.Name):
@@ -46,7 +47,7 @@ func (s *Session) dropSchemas(x *ast.Drop, out *sink) error {
 		default:
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", n.Name).At(n.Position())
 		}
-		if err := s.emptySchema(n.Name, x.Cascade, out); err != nil {
+		if err := s.emptySchema(ctx, n.Name, x.Cascade, out); err != nil {
 			return err
 		}
 		if err := s.catalog().DropSchema(n.Name); err != nil {
@@ -57,7 +58,7 @@ func (s *Session) dropSchemas(x *ast.Drop, out *sink) error {
 }
 
 // emptySchema drops what is in a schema, where CASCADE allows it.
-func (s *Session) emptySchema(name string, cascade bool, out *sink) error {
+func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, out *sink) error {
 	var in []*catalog.Relation
 	var detail []string
 	for _, r := range s.snapshot().Relations() {
@@ -77,7 +78,7 @@ func (s *Session) emptySchema(name string, cascade bool, out *sink) error {
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s.%s", r.Kind, r.Schema, r.Name)); err != nil {
 			return err
 		}
-		if err := s.dropRelation(r, true, out); err != nil {
+		if err := s.dropRelation(ctx, r, true, out); err != nil {
 			return err
 		}
 	}

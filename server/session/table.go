@@ -33,7 +33,7 @@ func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Colu
 	}
 	for _, c := range constraints {
 		if c.Kind != ast.PrimaryKeyConstraint {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "CHECK and UNIQUE constraints of streams are not supported").At(c.Position())
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s", streamConstraint(c.Kind)).At(c.Position())
 		}
 		for _, n := range c.Columns {
 			i := (&types.Schema{Columns: cols}).Index(n.Name)
@@ -44,6 +44,14 @@ func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Colu
 		}
 	}
 	return cols, checkColumns(cols)
+}
+
+// streamConstraint says why a stream does not have a constraint.
+func streamConstraint(k ast.ConstraintKind) string {
+	if k == ast.ForeignKeyConstraint {
+		return "streams cannot have foreign keys: their events are facts, whatever a table says later"
+	}
+	return "CHECK and UNIQUE constraints of streams are not supported"
 }
 
 // defaultsOf returns the text of the columns' defaults.
@@ -94,6 +102,13 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if err := checkColumns(d.table.Columns); err != nil {
 		return "", err
 	}
+	// Foreign keys come last, for they may reference the table itself.
+	for _, f := range d.foreign {
+		f.NotValid = false // there are no rows
+		if err := d.foreignKey(f); err != nil {
+			return "", err
+		}
+	}
 	return "CREATE TABLE", s.create(ctx, append([]*catalog.Relation{d.table}, d.sequences...)...)
 }
 
@@ -103,6 +118,7 @@ type definer struct {
 	table     *catalog.Relation
 	sequences []*catalog.Relation // of its columns, that are new
 	taken     map[string]bool     // names that the statement gave already
+	foreign   []ast.Constraint    // foreign keys that are still to be added
 }
 
 // serialTypes are the names of types that bring a sequence with them.
@@ -143,7 +159,7 @@ func (d *definer) column(x *ast.ColumnDef) error {
 		}
 	}
 	if x.PrimaryKey {
-		return d.primaryKey([]int{n}, x.Position())
+		return d.primaryKey([]int{n}, x.KeyName, x.Position())
 	}
 	return nil
 }
@@ -221,8 +237,12 @@ func (s *Session) findIndex(schema, name string) (*catalog.Relation, *catalog.In
 
 // constraint adds a constraint; column is that which it was written behind, or "".
 func (d *definer) constraint(c ast.Constraint, column string) error {
-	if c.Kind == ast.CheckConstraint {
+	switch c.Kind {
+	case ast.CheckConstraint:
 		return d.check(c, column)
+	case ast.ForeignKeyConstraint:
+		d.foreign = append(d.foreign, c)
+		return nil
 	}
 	var columns []int
 	var names []string
@@ -241,7 +261,7 @@ func (d *definer) constraint(c ast.Constraint, column string) error {
 		for _, i := range columns {
 			d.table.Columns[i].NotNull = true
 		}
-		return d.primaryKey(columns, c.Position())
+		return d.primaryKey(columns, c.Name, c.Position())
 	}
 	name := c.Name
 	if name == "" {
@@ -256,11 +276,14 @@ func (d *definer) constraint(c ast.Constraint, column string) error {
 	return nil
 }
 
-func (d *definer) primaryKey(columns []int, position int) error {
+func (d *definer) primaryKey(columns []int, name string, position int) error {
 	if len(d.table.Table.PrimaryKey) > 0 {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", d.table.Name).At(position)
 	}
-	d.table.Table.PrimaryKey = columns
+	if name != "" && (d.taken[name] || d.s.nameTaken(d.table.Schema, name)) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name).At(position)
+	}
+	d.table.Table.PrimaryKey, d.table.Table.PrimaryKeyName = columns, name
 	return nil
 }
 
@@ -381,6 +404,16 @@ func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error
 		case index.Constraint:
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
 				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
+		}
+		list := s.indexDependents(rel, index)
+		if len(list) > 0 && !x.Cascade {
+			return errDependents("index "+index.Name, list)
+		}
+		if err := s.dropDependents(ctx, list, out); err != nil {
+			return err
+		}
+		if rel = s.snapshot().ByID(rel.ID); rel == nil {
+			return errChanged(index.Name)
 		}
 		err := s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, index.ID) })
 		if err != nil {

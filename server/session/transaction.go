@@ -201,6 +201,10 @@ func (s *Session) abandonStatement() {
 // commit makes the transaction durable: the rows of all streams together, then the
 // tables'.
 func (s *Session) commit(ctx context.Context, out *sink) error {
+	if err := s.checkPostponed(ctx, true); err != nil {
+		s.rollback()
+		return err
+	}
 	t := s.txn
 	s.txn = transaction{}
 	defer s.freeAll(t.advisory)
@@ -367,7 +371,10 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 	}
 	var err error
 	if tag == "COMMIT" && !s.txn.failed() {
-		if err = s.holdCursors(ctx, out); err != nil {
+		if err = s.holdCursors(ctx, out); err == nil {
+			err = s.checkPostponed(ctx, true)
+		}
+		if err != nil {
 			s.abandonBlock()
 			return err
 		}

@@ -10,6 +10,7 @@ type ColumnDef struct {
 	// in Constraints.
 	NotNull     bool
 	PrimaryKey  bool
+	KeyName     string // of the constraint PRIMARY KEY; "": one is made
 	Constraints []Constraint
 	Default     Expr      // nil where there is none
 	Identity    *Identity // GENERATED ... AS IDENTITY
@@ -56,6 +57,7 @@ const (
 	PrimaryKeyConstraint ConstraintKind = iota + 1
 	UniqueConstraint
 	CheckConstraint
+	ForeignKeyConstraint
 )
 
 // Constraint is a table constraint.
@@ -65,6 +67,35 @@ type Constraint struct {
 	Kind    ConstraintKind
 	Columns []Identifier
 	Check   Expr
+	// References is what a foreign key refers to. Only these can be deferred.
+	References *References
+	Deferrable Choice
+	Deferred   Choice // INITIALLY DEFERRED
+	// NotValid leaves out the rows that are there, of ALTER TABLE ADD.
+	NotValid bool
+}
+
+// ReferentialAction is what becomes of referencing rows, in the words of SQL.
+type ReferentialAction string
+
+// The referential actions.
+const (
+	NoAction     ReferentialAction = "NO ACTION"
+	Restrict     ReferentialAction = "RESTRICT"
+	Cascade      ReferentialAction = "CASCADE"
+	SetNull      ReferentialAction = "SET NULL"
+	SetToDefault ReferentialAction = "SET DEFAULT"
+)
+
+// References is REFERENCES table [(columns)] [MATCH FULL] [ON DELETE action] [ON UPDATE
+// action].
+type References struct {
+	Table      ObjectName
+	Columns    []Identifier // none: those of the primary key
+	MatchFull  bool
+	OnDelete   ReferentialAction
+	OnUpdate   ReferentialAction
+	SetColumns []Identifier // of ON DELETE SET NULL|DEFAULT (columns); none: all
 }
 
 // Watermark is WATERMARK FOR column AS expr.
@@ -218,6 +249,8 @@ const (
 	SetType
 	AddConstraint
 	DropConstraint
+	ValidateConstraint
+	AlterConstraint
 	SetOwner
 )
 

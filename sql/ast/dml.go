@@ -33,8 +33,10 @@ type OnConflict struct {
 type Assignment struct {
 	Pos
 	Columns []Identifier
-	Multi   bool
-	Value   Expr
+	// Field is that of column.field = value, which no type has; "" for column = value.
+	Field string
+	Multi bool
+	Value Expr
 }
 
 // Update is [WITH] UPDATE table SET ... [FROM] [WHERE] [RETURNING].
@@ -56,6 +58,38 @@ type Delete struct {
 	Using     []FromItem
 	Where     Expr
 	Returning []Target
+}
+
+// Merge is [WITH] MERGE INTO table USING source ON condition WHEN ....
+type Merge struct {
+	Pos
+	With   *With
+	Table  TableRef
+	Source FromItem
+	On     Expr
+	When   []MergeWhen
+}
+
+// MergeAction is what a WHEN of MERGE does with its rows.
+type MergeAction uint8
+
+// What MERGE does.
+const (
+	MergeNothing MergeAction = iota
+	MergeUpdate
+	MergeDelete
+	MergeInsert
+)
+
+// MergeWhen is WHEN [NOT] MATCHED [AND condition] THEN action.
+type MergeWhen struct {
+	Pos
+	Matched bool
+	Cond    Expr // nil: every row
+	Action  MergeAction
+	Set     []Assignment // of MergeUpdate
+	// Insert has the columns and the values of MergeInsert.
+	Insert *Insert
 }
 
 // Truncate is TRUNCATE [TABLE] names.
@@ -87,11 +121,13 @@ type Copy struct {
 func (*Insert) node()   {}
 func (*Update) node()   {}
 func (*Delete) node()   {}
+func (*Merge) node()    {}
 func (*Truncate) node() {}
 func (*Copy) node()     {}
 
 func (*Insert) statement()   {}
 func (*Update) statement()   {}
 func (*Delete) statement()   {}
+func (*Merge) statement()    {}
 func (*Truncate) statement() {}
 func (*Copy) statement()     {}

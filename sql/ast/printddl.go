@@ -132,6 +132,10 @@ func (p *printer) columnDef(c *ColumnDef) {
 		p.write(" COLLATE ")
 		p.name(*c.Collation)
 	}
+	if c.KeyName != "" {
+		p.write(" CONSTRAINT ")
+		p.ident(c.KeyName)
+	}
 	if c.PrimaryKey {
 		p.write(" PRIMARY KEY")
 	}
@@ -212,6 +216,45 @@ func (p *printer) constraint(c *Constraint) {
 		p.write("CHECK (")
 		p.expr(c.Check)
 		p.write(")")
+	case ForeignKeyConstraint:
+		if len(c.Columns) > 0 {
+			p.write("FOREIGN KEY ")
+			p.idents(c.Columns)
+			p.write(" ")
+		}
+		p.references(c.References)
+	}
+	p.constraintTimes(c)
+}
+
+func (p *printer) references(r *References) {
+	p.write("REFERENCES ")
+	p.name(r.Table)
+	if len(r.Columns) > 0 {
+		p.write(" ")
+		p.idents(r.Columns)
+	}
+	if r.MatchFull {
+		p.write(" MATCH FULL")
+	}
+	if r.OnUpdate != NoAction {
+		p.write(" ON UPDATE ", string(r.OnUpdate))
+	}
+	if r.OnDelete != NoAction {
+		p.write(" ON DELETE ", string(r.OnDelete))
+	}
+	if len(r.SetColumns) > 0 {
+		p.write(" ")
+		p.idents(r.SetColumns)
+	}
+}
+
+// constraintTimes writes when a constraint is checked.
+func (p *printer) constraintTimes(c *Constraint) {
+	p.write(map[Choice]string{Yes: " DEFERRABLE", No: " NOT DEFERRABLE"}[c.Deferrable])
+	p.write(map[Choice]string{Yes: " INITIALLY DEFERRED", No: " INITIALLY IMMEDIATE"}[c.Deferred])
+	if c.NotValid {
+		p.write(" NOT VALID")
 	}
 }
 
@@ -282,6 +325,12 @@ func (p *printer) tableChange(x *TableChange) {
 	case AddConstraint:
 		p.write(" ADD ")
 		p.constraint(x.Constraint)
+	case ValidateConstraint, AlterConstraint:
+		p.write(map[AlterAction]string{ValidateConstraint: " VALIDATE CONSTRAINT ", AlterConstraint: " ALTER CONSTRAINT "}[x.Action])
+		p.ident(x.OldName)
+		if x.Constraint != nil {
+			p.constraintTimes(x.Constraint)
+		}
 	default:
 		p.write(" ALTER COLUMN ")
 		p.ident(x.OldName)

@@ -15,6 +15,15 @@ func (p *printer) insert(x *Insert) {
 		p.write(" AS ")
 		p.ident(x.Alias)
 	}
+	p.insertRow(x)
+	if x.OnConflict != nil {
+		p.onConflict(x.OnConflict)
+	}
+	p.returning(x.Returning)
+}
+
+// insertRow writes the columns and what they get.
+func (p *printer) insertRow(x *Insert) {
 	if len(x.Columns) > 0 {
 		p.write(" ")
 		p.idents(x.Columns)
@@ -28,10 +37,6 @@ func (p *printer) insert(x *Insert) {
 		p.write(" ")
 		p.query(x.Source)
 	}
-	if x.OnConflict != nil {
-		p.onConflict(x.OnConflict)
-	}
-	p.returning(x.Returning)
 }
 
 func (p *printer) onConflict(c *OnConflict) {
@@ -62,6 +67,10 @@ func (p *printer) set(list []Assignment) {
 		} else {
 			p.ident(list[i].Columns[0].Name)
 		}
+		if f := list[i].Field; f != "" {
+			p.write(".")
+			p.ident(f)
+		}
 		p.write(" = ")
 		p.expr(list[i].Value)
 	})
@@ -91,6 +100,28 @@ func (p *printer) delete(x *Delete) {
 	p.fromClause(" USING ", x.Using)
 	p.where(" WHERE ", x.Where)
 	p.returning(x.Returning)
+}
+
+func (p *printer) merge(x *Merge) {
+	p.withPrefix(x.With)
+	p.write("MERGE INTO ")
+	p.fromItem(&x.Table)
+	p.write(" USING ")
+	p.fromItem(x.Source)
+	p.write(" ON ")
+	p.expr(x.On)
+	for i := range x.When {
+		w := &x.When[i]
+		p.write(" WHEN ", map[bool]string{true: "MATCHED", false: "NOT MATCHED"}[w.Matched])
+		p.where(" AND ", w.Cond)
+		p.write(" THEN ", []string{"DO NOTHING", "UPDATE", "DELETE", "INSERT"}[w.Action])
+		switch w.Action {
+		case MergeUpdate:
+			p.set(w.Set)
+		case MergeInsert:
+			p.insertRow(w.Insert)
+		}
+	}
 }
 
 func (p *printer) truncate(x *Truncate) {

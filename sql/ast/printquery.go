@@ -66,6 +66,12 @@ func (p *printer) with(w *With) {
 		p.ident(c.Name)
 		p.idents(c.Columns)
 		p.write(" AS ", []string{"", "MATERIALIZED ", "NOT MATERIALIZED "}[c.Materialized])
+		if c.Modify != nil {
+			p.write("(")
+			p.node(c.Modify)
+			p.write(")")
+			return
+		}
 		p.subquery(c.Query)
 	})
 }

@@ -4,6 +4,13 @@ func (p *printer) session(s Statement) {
 	switch x := s.(type) {
 	case *SetStmt:
 		p.setStmt(x)
+	case *SetConstraints:
+		p.write("SET CONSTRAINTS ")
+		if len(x.Names) == 0 {
+			p.write("ALL")
+		}
+		p.list(len(x.Names), func(i int) { p.name(x.Names[i]) })
+		p.write(map[bool]string{true: " DEFERRED", false: " IMMEDIATE"}[x.Deferred])
 	case *SetTransaction:
 		p.write("SET ")
 		if x.Session {

@@ -13,6 +13,8 @@ func (p *printer) statement(s Statement) {
 		p.update(x)
 	case *Delete:
 		p.delete(x)
+	case *Merge:
+		p.merge(x)
 	case *Truncate:
 		p.truncate(x)
 	case *Copy:
@@ -37,7 +39,7 @@ func (p *printer) statement(s Statement) {
 		p.lockTable(x)
 	case *Grant:
 		p.grant(x)
-	case *SetStmt, *SetTransaction, *Reset, *Show, *Discard, *Listen, *Notify, *Unlisten, *Transaction:
+	case *SetStmt, *SetTransaction, *SetConstraints, *Reset, *Show, *Discard, *Listen, *Notify, *Unlisten, *Transaction:
 		p.session(s)
 	default:
 		p.utility(s)

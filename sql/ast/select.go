@@ -40,6 +40,8 @@ type CTE struct {
 	Columns      []Identifier
 	Materialized Materialization
 	Query        *Select
+	// Modify is the INSERT, UPDATE, DELETE or MERGE in the place of Query.
+	Modify Statement
 }
 
 // SelectCore is SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... WINDOW. TABLE t is

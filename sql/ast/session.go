@@ -20,6 +20,16 @@ type SetStmt struct {
 	Default bool
 }
 
+// SetConstraints is SET CONSTRAINTS names|ALL DEFERRED|IMMEDIATE.
+type SetConstraints struct {
+	Pos
+	Names    []ObjectName // none: all
+	Deferred bool
+}
+
+func (*SetConstraints) node()      {}
+func (*SetConstraints) statement() {}
+
 // SetTransaction is SET TRANSACTION modes, or with Session SET SESSION CHARACTERISTICS AS
 // TRANSACTION modes.
 type SetTransaction struct {

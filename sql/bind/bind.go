@@ -90,12 +90,17 @@ type binder struct {
 	forView bool
 	bounds  map[expr.Expr]interval
 	records map[expr.Expr][]recordField
+	written map[id.Relation]*plan.Rules // of the tables that the statement may write
+	// top is the WITH of the statement itself, whose parts may write; parts are those
+	// that do.
+	top   *ast.With
+	parts []plan.Node
 	// viewPath replaces the search path in the body of a view.
 	viewPath []string
 }
 
 func newBinder(env *Env, params []types.Type, base int) *binder {
-	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
+	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, written: map[id.Relation]*plan.Rules{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
 }
 
 func (b *binder) use(r *catalog.Relation) {
@@ -115,18 +120,40 @@ func (b *binder) enter() error {
 func (b *binder) leave() { b.depth-- }
 
 func (b *binder) statement(stmt ast.Statement) (*plan.Query, error) {
-	switch s := stmt.(type) {
-	case *ast.Select:
-		return b.query(s)
-	case *ast.Insert:
-		return b.insert(s)
-	case *ast.Update:
-		return b.update(s)
-	case *ast.Delete:
-		return b.delete(s)
+	if s, ok := stmt.(*ast.Select); ok {
+		b.top = s.With
+		q, err := b.query(s)
+		return b.withParts(q), err
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement has no plan").
-		WithHint("SELECT, VALUES, INSERT, UPDATE and DELETE have one.")
+	q, err := b.dml(stmt, &context{}, true)
+	return b.withParts(q), err
+}
+
+// dml binds a statement that writes; top where it is not in the WITH of another.
+func (b *binder) dml(stmt ast.Statement, ctx *context, top bool) (*plan.Query, error) {
+	var with *ast.With
+	var bind func(ctx *context) (*plan.Query, error)
+	switch s := stmt.(type) {
+	case *ast.Insert:
+		with, bind = s.With, func(ctx *context) (*plan.Query, error) { return b.insert(s, ctx) }
+	case *ast.Update:
+		with, bind = s.With, func(ctx *context) (*plan.Query, error) { return b.update(s, ctx) }
+	case *ast.Delete:
+		with, bind = s.With, func(ctx *context) (*plan.Query, error) { return b.delete(s, ctx) }
+	case *ast.Merge:
+		with, bind = s.With, func(ctx *context) (*plan.Query, error) { return b.merge(s, ctx) }
+	default:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement has no plan").
+			WithHint("SELECT, VALUES, INSERT, UPDATE, DELETE and MERGE have one.")
+	}
+	if top {
+		b.top = with
+	}
+	ctx, err := b.with(with, stmt, ctx)
+	if err != nil {
+		return nil, err
+	}
+	return bind(ctx)
 }
 
 func (b *binder) query(s *ast.Select) (*plan.Query, error) {

@@ -34,6 +34,15 @@ func (b *binder) with(w *ast.With, stmt ast.Node, ctx *context) (*context, error
 			return nil, sqlerr.New(sqlerr.DuplicateAlias, "WITH query name %q specified more than once", def.Name).At(def.Position())
 		}
 		seen[def.Name] = true
+		if def.Modify != nil {
+			next, err := b.part(w, def, &context{frame: ctx.frame, ctes: out.ctes})
+			if err != nil {
+				return nil, err
+			}
+			next.next = out.ctes
+			out = &context{frame: ctx.frame, ctes: next}
+			continue
+		}
 		recursive := w.Recursive && references(def.Query, def.Name) > 0
 		many := refs[def.Name] > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
 		out = &context{frame: ctx.frame, ctes: &cte{
@@ -75,6 +84,9 @@ func references(n ast.Node, name string) int {
 
 // cteRef reads a common table expression.
 func (b *binder) cteRef(c *cte, x *ast.TableRef, ctx *context) (*scope, error) {
+	if c.def.Modify != nil && len(c.shared.cols) == 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH query %q does not have a RETURNING clause", c.def.Name).At(x.Position())
+	}
 	r, err := b.cteResult(c)
 	if err != nil {
 		return nil, err

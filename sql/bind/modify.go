@@ -20,6 +20,10 @@ func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, err
 		}
 		return nil, b.undefinedTable(n)
 	}
+	if rel.Kind != catalog.KindTable && what == "merge into" {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation %q", rel.Name).
+			WithDetail("This operation is not supported for %ss.", rel.Kind).At(n.Position())
+	}
 	switch rel.Kind {
 	case catalog.KindTable:
 	case catalog.KindStream:
@@ -35,7 +39,7 @@ func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, err
 }
 
 // insert binds INSERT into a table or a stream.
-func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
+func (b *binder) insert(x *ast.Insert, ctx *context) (*plan.Query, error) {
 	rel, err := b.writable(x.Table, "insert into")
 	if err != nil {
 		return nil, err
@@ -44,16 +48,16 @@ func (b *binder) insert(x *ast.Insert) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := b.insertSource(rel, columns, x)
+	child, err := b.insertSource(rel, columns, x, ctx)
 	if err != nil {
 		return nil, err
 	}
 	m := &plan.Modify{Kind: plan.Insert, Target: rel, Child: child}
-	if m.Checks, err = b.checks(rel); err != nil {
+	if m.Rules, err = b.rules(rel); err != nil {
 		return nil, err
 	}
 	if x.OnConflict != nil {
-		if err := b.onConflict(m, x); err != nil {
+		if err := b.onConflict(m, x, ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +104,7 @@ func targetColumn(rel *catalog.Relation, c ast.Identifier) (int, error) {
 }
 
 // insertSource binds the source and brings it to the target's columns.
-func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Insert) (plan.Node, error) {
+func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Insert, ctx *context) (plan.Node, error) {
 	if x.Source == nil {
 		row, err := b.fill(rel, nil, nil)
 		if err != nil {
@@ -108,19 +112,16 @@ func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Inser
 		}
 		return &plan.Values{Rows: [][]expr.Expr{row}, Columns: rel.Columns}, nil
 	}
-	source := *x.Source
-	if source.With == nil {
-		source.With = x.With
-	}
+	source := x.Source
 	v, ok := source.Body.(*ast.Values)
 	if ok && source.With == nil && len(source.OrderBy) == 0 && source.Limit == nil && source.Offset == nil {
-		return b.insertValues(rel, columns, v, x)
+		return b.insertValues(rel, columns, v, x, ctx)
 	}
 	want := make([]types.Type, len(columns))
 	for i, c := range columns {
 		want[i] = rel.Columns[c].Type
 	}
-	r, err := b.selectInto(&source, &context{}, want)
+	r, err := b.selectInto(source, ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +157,8 @@ func countColumns(have, want int, listed bool, pos int) error {
 }
 
 // insertValues binds VALUES straight to the types of the columns.
-func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Values, x *ast.Insert) (plan.Node, error) {
-	s := &scope{node: plan.OneRow(), ctx: &context{}}
+func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Values, x *ast.Insert, ctx *context) (plan.Node, error) {
+	s := &scope{node: plan.OneRow(), ctx: ctx}
 	out := &plan.Values{Columns: rel.Columns}
 	width := len(v.Rows[0])
 	for _, row := range v.Rows {
@@ -167,26 +168,7 @@ func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Value
 		if err := countColumns(len(row), len(columns), len(x.Columns) > 0, row[0].Position()); err != nil {
 			return nil, err
 		}
-		var given []expr.Expr
-		var to []int
-		for i, item := range row {
-			if _, ok := item.(*ast.Default); ok {
-				continue
-			}
-			e, err := b.expr(&clause{s: s, name: "VALUES"}, item)
-			if err == nil {
-				e, err = b.assign(rel, columns[i], e)
-			}
-			if err != nil {
-				return nil, sqlerr.From(err).At(item.Position())
-			}
-			given, to = append(given, e), append(to, columns[i])
-		}
-		to, given, err := identityGiven(rel, to, given, x.Overriding)
-		if err != nil {
-			return nil, err
-		}
-		full, err := b.fill(rel, to, given)
+		full, err := b.insertRow(s, rel, columns, row, x.Overriding)
 		if err != nil {
 			return nil, err
 		}
@@ -197,6 +179,30 @@ func (b *binder) insertValues(rel *catalog.Relation, columns []int, v *ast.Value
 		return nil, err
 	}
 	return r.node, nil
+}
+
+// insertRow binds one row of VALUES to the types of the columns.
+func (b *binder) insertRow(s *scope, rel *catalog.Relation, columns []int, row []ast.Expr, overriding string) ([]expr.Expr, error) {
+	var given []expr.Expr
+	var to []int
+	for i, item := range row {
+		if _, ok := item.(*ast.Default); ok {
+			continue
+		}
+		e, err := b.expr(&clause{s: s, name: "VALUES"}, item)
+		if err == nil {
+			e, err = b.assign(rel, columns[i], e)
+		}
+		if err != nil {
+			return nil, sqlerr.From(err).At(item.Position())
+		}
+		given, to = append(given, e), append(to, columns[i])
+	}
+	to, given, err := identityGiven(rel, to, given, overriding)
+	if err != nil {
+		return nil, err
+	}
+	return b.fill(rel, to, given)
 }
 
 // identityGiven handles values for identity columns: those of GENERATED ALWAYS take
@@ -362,11 +368,9 @@ func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []
 		p.Values, p.Cols = append(p.Values, m.s.at(i)), append(p.Cols, schema.Columns[i])
 	}
 	w := &plan.Modify{Kind: kind, Target: m.rel, Child: p}
-	if kind == plan.Update {
-		var err error
-		if w.Checks, err = m.b.checks(m.rel); err != nil {
-			return nil, err
-		}
+	var err error
+	if w.Rules, err = m.b.rules(m.rel); err != nil {
+		return nil, err
 	}
 	if joins { // a row that meets several is written once, by the first
 		w.Child = &plan.DistinctOn{Child: p, Keys: []expr.Expr{plan.NewColumn(p.Schema(), 0)}}
@@ -386,11 +390,7 @@ func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []
 	return m.b.modify(w, returning, written)
 }
 
-func (b *binder) update(x *ast.Update) (*plan.Query, error) {
-	ctx, err := b.with(x.With, x, &context{})
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) update(x *ast.Update, ctx *context) (*plan.Query, error) {
 	m, err := b.modifying(x.Table, x.From, x.Where, ctx, "update")
 	if err != nil {
 		return nil, err
@@ -405,11 +405,7 @@ func (b *binder) update(x *ast.Update) (*plan.Query, error) {
 	return m.query(plan.Update, values, x.Returning, len(x.From) > 0)
 }
 
-func (b *binder) delete(x *ast.Delete) (*plan.Query, error) {
-	ctx, err := b.with(x.With, x, &context{})
-	if err != nil {
-		return nil, err
-	}
+func (b *binder) delete(x *ast.Delete, ctx *context) (*plan.Query, error) {
 	m, err := b.modifying(x.Table, x.Using, x.Where, ctx, "delete from")
 	if err != nil {
 		return nil, err
@@ -433,6 +429,9 @@ func (b *binder) setAll(rel *catalog.Relation, s *scope, sets []ast.Assignment, 
 			column, err := targetColumn(rel, c)
 			if err != nil {
 				return err
+			}
+			if set.Field != "" {
+				return sqlerr.New(sqlerr.DatatypeMismatch, "cannot assign to field %q of column %q because its type %s is not a composite type", set.Field, c.Name, rel.Columns[column].Type).At(c.Position())
 			}
 			if assigned[column] {
 				return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", c.Name)

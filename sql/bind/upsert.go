@@ -14,7 +14,7 @@ import (
 // onConflict lets an INSERT go on where a unique key of a row is taken: the
 // rows that have the keys of the proposed ones are looked up, and the proposed
 // ones are dropped or become new versions of them.
-func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
+func (b *binder) onConflict(m *plan.Modify, x *ast.Insert, ctx *context) error {
 	rel := m.Target
 	if rel.Kind != catalog.KindTable {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported for stream %q", rel.Name).
@@ -25,7 +25,7 @@ func (b *binder) onConflict(m *plan.Modify, x *ast.Insert) error {
 		return err
 	}
 	m.OnConflict = plan.ConflictSkips
-	s, err := b.conflictScope(m, x)
+	s, err := b.conflictScope(m, x, ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) ([]catalog.Index, 
 // conflictScope looks the keys up. Its columns are those of the proposed row,
 // which is named excluded, the identity of the row that has its key, and the
 // columns of that.
-func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert) (*scope, error) {
+func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert, ctx *context) (*scope, error) {
 	excluded, err := rowScope(m.Target, &ast.Alias{Name: "excluded"})
 	if err != nil {
 		return nil, err
@@ -112,11 +112,7 @@ func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, err := b.with(x.With, x, &context{})
-	if err != nil {
-		return nil, err
-	}
-	s := &scope{node: &plan.KeyLookup{Table: m.Target, Arbiters: m.Arbiters, Checks: m.Checks, Child: m.Child}, ctx: ctx}
+	s := &scope{node: &plan.KeyLookup{Table: m.Target, Arbiters: m.Arbiters, Rules: m.Rules, Child: m.Child}, ctx: ctx}
 	n := len(m.Target.Columns)
 	for _, c := range existing.cols {
 		c.index += n + 1

@@ -53,15 +53,32 @@ type Groups struct {
 type Tables interface {
 	// Scan yields these columns of all rows; plan.RowID asks for the identity.
 	Scan(ctx context.Context, table *catalog.Relation, columns []int) (Source, error)
-	// Insert, Update and Delete apply all rows or none. Update replaces the row of
-	// each identity by the row of the same number.
-	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error
+	// Insert, Update and Delete apply all rows or none. Insert numbers them from first
+	// on. Update replaces the row of each identity by the row of the same number.
+	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) (first int64, err error)
 	Update(ctx context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error
 	Delete(ctx context.Context, table *catalog.Relation, ids *types.Vector) error
 	// Find looks up the rows that have the primary keys of these rows, and locks the
 	// table for the writes that follow. ids has the identity of each, NULL for none;
 	// found its columns, NULLs for none.
 	Find(ctx context.Context, table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
+	References
+}
+
+// References is what Tables do for foreign keys. All of it sees the transaction's writes.
+type References interface {
+	// Fetch returns those of the rows with these identities that are there.
+	Fetch(ctx context.Context, table *catalog.Relation, ids *types.Vector) (there *types.Vector, rows *types.Batch, err error)
+	// Present reports whether there is the row that row i of the referencing table
+	// references. The columns of its key are not NULL.
+	Present(ctx context.Context, r *catalog.Reference, rows *types.Batch, i int) (bool, error)
+	// Referencing returns the rows that reference row i of the referenced table, which
+	// need not be there any more: at most limit, unless that is 0.
+	Referencing(ctx context.Context, r *catalog.Reference, rows *types.Batch, i, limit int) (ids *types.Vector, found *types.Batch, err error)
+	// Deferred reports whether a foreign key is checked at the end of the transaction.
+	Deferred(key *catalog.ForeignKey) bool
+	// Postpone keeps a check for then.
+	Postpone(p Postponed) error
 }
 
 // Streams appends events.
@@ -160,6 +177,8 @@ type state struct {
 	work     map[int]*rowSet // of recursive queries: the rows found last
 	stats    map[plan.Node]*plan.NodeStats
 	affected int64
+	writes   []change        // whose references are to be looked after
+	parts    *parts          // while a statement whose WITH writes still reads
 	ctx      context.Context //nolint:containedctx // of the call of Rows that runs: expressions that wait end with it
 }
 
@@ -331,6 +350,8 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 		return &recursiveOp{run: r, node: x, seen: newKeyTable()}, nil
 	case *plan.WorkTable:
 		return &cursorSource{cursor{rows: &r.state.work[x.ID].Batch, all: true}}, nil
+	case *plan.With:
+		return &withOp{run: r, node: x}, nil
 	case *plan.Append:
 		return &appendOp{run: r, inputs: x.Inputs}, nil
 	}
@@ -375,6 +396,8 @@ func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 		return &keyLookupOp{run: r, Source: child, node: x}, nil
 	case *plan.Modify:
 		return &modifyOp{run: r, Source: child, node: x}, nil
+	case *plan.Merge:
+		return &mergeIntoOp{run: r, Source: child, node: x}, nil
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the plan node %T cannot be run", n)
 }

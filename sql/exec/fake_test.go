@@ -30,7 +30,7 @@ func newDatabase() *database {
 }
 
 func (db *database) env() *exec.Env {
-	return &exec.Env{Expr: db.bind.Expr, Leaves: db, Tables: tables{db}, Streams: db}
+	return &exec.Env{Expr: db.bind.Expr, Leaves: db, Tables: tables{db: db}, Streams: db}
 }
 
 func (db *database) batch(r *catalog.Relation) *types.Batch {
@@ -53,7 +53,11 @@ func add(to, rows *types.Batch) {
 	to.Rows += rows.Rows
 }
 
-type tables struct{ db *database }
+type tables struct {
+	exec.References // none
+
+	db *database
+}
 
 func (t tables) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
 	all := t.db.batch(table)
@@ -72,9 +76,10 @@ func (t tables) Scan(_ context.Context, table *catalog.Relation, columns []int) 
 	return source(out), nil
 }
 
-func (t tables) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) error {
+func (t tables) Insert(_ context.Context, table *catalog.Relation, rows *types.Batch) (int64, error) {
+	first := int64(t.db.batch(table).Rows)
 	add(t.db.batch(table), rows)
-	return nil
+	return first, nil
 }
 
 func (t tables) Update(_ context.Context, table *catalog.Relation, ids *types.Vector, rows *types.Batch) error {

@@ -36,7 +36,9 @@ func (m *modifyOp) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer rows.release(&m.run.state.memory)
+	if m.run.state.parts == nil {
+		defer rows.release(&m.run.state.memory)
+	}
 	if rows.Rows == 0 {
 		return nil
 	}
@@ -46,6 +48,9 @@ func (m *modifyOp) write(ctx context.Context) error {
 	if m.node.HasIdentity() {
 		ids = rows.Cols[0]
 		written = &types.Batch{Cols: rows.Cols[1:], Rows: rows.Rows}
+		if sel := m.run.untouched(m.node.Target.ID, m.node.Kind, ids); len(sel) < written.Rows {
+			ids, written = ids.Gather(sel), written.Gather(sel)
+		}
 	}
 	if m.node.OnConflict != plan.ConflictFails {
 		if ids, written, err = m.once(ids, written); err != nil {
@@ -54,20 +59,20 @@ func (m *modifyOp) write(ctx context.Context) error {
 	}
 	target := &types.Batch{Cols: written.Cols[:len(m.node.Target.Columns)], Rows: written.Rows}
 	if m.node.Kind != plan.Delete {
-		if err := m.run.checkRow(m.node.Target, m.node.Checks, target); err != nil {
+		if err := m.run.checkRow(m.node.Rules, target); err != nil {
 			return err
 		}
 	}
-	if gate := m.run.env.BeforeWrite; gate != nil {
-		if err := gate(ctx); err != nil {
-			return err
+	err = m.run.toWrite(ctx, func(ctx context.Context) error {
+		n, err := m.apply(ctx, ids, target)
+		if !m.node.Part {
+			m.run.state.affected += n
 		}
-	}
-	n, err := m.apply(ctx, ids, target)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	m.run.state.affected += n
 	if len(m.node.Returning) == 0 {
 		return nil
 	}
@@ -92,25 +97,21 @@ func (m *modifyOp) apply(ctx context.Context, ids *types.Vector, rows *types.Bat
 		return 0, sqlerr.New(sqlerr.CannotConnectNow, "tables cannot be written here")
 	}
 	var err error
-	switch {
-	case m.node.OnConflict != plan.ConflictFails:
+	if m.node.OnConflict != plan.ConflictFails {
 		err = m.upsert(ctx, ids, rows)
-	case m.node.Kind == plan.Insert:
-		err = m.run.env.Tables.Insert(ctx, target, rows)
-	case m.node.Kind == plan.Update:
-		err = m.run.env.Tables.Update(ctx, target, ids, rows)
-	default:
-		err = m.run.env.Tables.Delete(ctx, target, ids)
+	} else {
+		err = m.run.writeRows(ctx, m.node.Kind, m.node.Rules, ids, rows)
 	}
 	return int64(rows.Rows), err
 }
 
 // checkRow refuses rows that break a constraint of a table.
-func (r *run) checkRow(t *catalog.Relation, checks []plan.Check, rows *types.Batch) error {
+func (r *run) checkRow(rules *plan.Rules, rows *types.Batch) error {
+	t := rules.Table
 	if err := r.checkNotNull(t, rows); err != nil {
 		return err
 	}
-	for _, c := range checks {
+	for _, c := range rules.Checks {
 		v, err := r.eval([]expr.Expr{c.Cond}, rows)
 		if err != nil {
 			return err

@@ -25,15 +25,40 @@ func (k *keyLookupOp) Next(ctx context.Context) (*types.Batch, error) {
 		return nil, err
 	}
 	// A proposed row has to be right even if it is not what gets written.
-	if err := k.run.checkRow(k.node.Table, k.node.Checks, b); err != nil {
+	if err := k.run.checkRow(k.node.Rules, b); err != nil {
 		return nil, err
 	}
 	ids, found, err := k.run.env.Tables.Find(ctx, k.node.Table, k.node.Arbiters, b.Flat())
 	if err != nil {
 		return nil, err
 	}
+	ids, found = k.withoutDeleted(ids, found)
 	cols := append(append([]*types.Vector(nil), b.Cols...), ids)
 	return &types.Batch{Cols: append(cols, found.Cols...), Rows: b.Rows}, nil
+}
+
+// withoutDeleted leaves out the rows that another part of the statement deletes.
+func (k *keyLookupOp) withoutDeleted(ids *types.Vector, found *types.Batch) (*types.Vector, *types.Batch) {
+	if k.run.state.parts == nil {
+		return ids, found
+	}
+	left := types.NewVector(ids.Type, ids.Len())
+	rows := types.NewBatch(k.node.Table.RowSchema(), found.Rows)
+	for i := range ids.Len() {
+		if gone := ids.IsNull(i) || k.run.deleted(k.node.Table.ID, ids.Ints[i]); gone {
+			left.AppendNull()
+			for _, c := range rows.Cols {
+				c.AppendNull()
+			}
+			continue
+		}
+		left.AppendFrom(ids, i)
+		for c, v := range found.Cols {
+			rows.Cols[c].AppendFrom(v, i)
+		}
+	}
+	rows.Rows = found.Rows
+	return left, rows
 }
 
 // once makes sure that no row is written twice by a statement: ON CONFLICT DO
@@ -81,14 +106,13 @@ func (m *modifyOp) upsert(ctx context.Context, ids *types.Vector, rows *types.Ba
 			old = append(old, int32(i))
 		}
 	}
-	t := m.run.env.Tables
 	if len(old) > 0 {
-		if err := t.Update(ctx, m.node.Target, ids.Gather(old), rows.Gather(old)); err != nil {
+		if err := m.run.writeRows(ctx, plan.Update, m.node.Rules, ids.Gather(old), rows.Gather(old)); err != nil {
 			return err
 		}
 	}
 	if len(fresh) == 0 {
 		return nil
 	}
-	return t.Insert(ctx, m.node.Target, rows.Gather(fresh))
+	return m.run.writeRows(ctx, plan.Insert, m.node.Rules, nil, rows.Gather(fresh))
 }

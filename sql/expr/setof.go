@@ -31,7 +31,7 @@ type RowStep func(out []*types.Vector) (bool, error)
 
 var setFunctions = sync.OnceValue(func() map[string][]*SetFunction {
 	out := map[string][]*SetFunction{}
-	for _, f := range slices.Concat(textSets(), jsonSets(), jsonPathSets()) {
+	for _, f := range slices.Concat(textSets(), jsonSets(), jsonPathSets(), partitionSets()) {
 		out[f.Name] = append(out[f.Name], f)
 	}
 	return out
@@ -47,6 +47,17 @@ func OneRow(row []types.Datum) RowStep {
 			out[i].AppendDatum(d)
 		}
 	})
+}
+
+// partitionSets are about PostgreSQL's partitioned tables, of which there are none. psql
+// asks for the ancestors of a table that others reference.
+func partitionSets() []*SetFunction {
+	return []*SetFunction{{
+		Name: "pg_partition_ancestors", Args: []types.OID{types.Regclass}, Columns: oneColumn("relid", types.Regclass),
+		Rows: func(*Context, []types.Datum) (RowStep, error) {
+			return func([]*types.Vector) (bool, error) { return false, nil }, nil
+		},
+	}}
 }
 
 func oneColumn(name string, t types.OID) []types.Column {

@@ -61,6 +61,15 @@ func (p *parser) tableChange(c *ast.TableChange) (err error) {
 		c.Action = ast.DropColumn
 		p.acceptWord("column")
 		return p.droppedName(c)
+	case p.acceptWord("validate"):
+		c.Action = ast.ValidateConstraint
+		if err := p.expectWord("constraint"); err != nil {
+			return err
+		}
+		c.OldName, err = p.simpleName()
+		return err
+	case p.acceptWords("alter", "constraint"):
+		return p.alterConstraint(c)
 	case p.acceptWord("rename") && !p.isWord("constraint"):
 		return p.alterRename(c)
 	case p.acceptWord("alter"):
@@ -71,6 +80,21 @@ func (p *parser) tableChange(c *ast.TableChange) (err error) {
 		return err
 	}
 	return unsupported(first, "this form of ALTER TABLE")
+}
+
+// alterConstraint parses when a foreign key is checked from now on.
+func (p *parser) alterConstraint(s *ast.TableChange) (err error) {
+	s.Action = ast.AlterConstraint
+	s.Constraint = &ast.Constraint{Pos: p.pos(), Kind: ast.ForeignKeyConstraint}
+	if s.OldName, err = p.simpleName(); err != nil {
+		return err
+	}
+	for p.isConstraintTime() {
+		if err := p.constraintTime(s.Constraint); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *parser) alterAddColumn(s *ast.TableChange) (err error) {

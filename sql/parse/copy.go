@@ -44,7 +44,7 @@ func (p *parser) copySource(s *ast.Copy) (err error) {
 		return err
 	}
 	p.at++
-	if p.isWord("insert", "update", "delete") {
+	if p.modifies() {
 		s.Query, err = p.statement()
 	} else {
 		s.Query, err = p.parseQuery()

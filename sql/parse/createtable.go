@@ -13,6 +13,8 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 	switch {
 	case p.acceptWord("view"):
 		return p.createView(t, orReplace, temporary)
+	case p.acceptWords("recursive", "view"):
+		return p.createRecursiveView(t, orReplace, temporary)
 	case p.acceptWords("continuous", "view"):
 		return p.createContinuousView(t, orReplace)
 	case p.isWord("materialized"):
@@ -156,6 +158,8 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 		}
 	}
 	switch {
+	case len(c.Constraints) > 0 && p.isConstraintTime():
+		return false, p.constraintTime(&c.Constraints[len(c.Constraints)-1])
 	case p.acceptWords("not", "null"):
 		c.NotNull = true
 	case p.acceptWord("null"):
@@ -163,7 +167,7 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 		own.Kind = ast.UniqueConstraint
 		c.Constraints = append(c.Constraints, own)
 	case p.isWord("primary"):
-		c.PrimaryKey = true
+		c.PrimaryKey, c.KeyName = true, own.Name
 		err = p.expectWords("primary", "key")
 	case p.acceptWord("default"):
 		c.Default, err = p.parseExpr(levelOperator)
@@ -178,7 +182,9 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 		name, err = p.objectName()
 		c.Collation = &name
 	case p.isWord("references"):
-		return false, unsupported(p.cur(), upper(p.cur().text))
+		own.Kind = ast.ForeignKeyConstraint
+		own.References, err = p.references()
+		c.Constraints = append(c.Constraints, own)
 	default:
 		return true, nil
 	}
@@ -196,7 +202,7 @@ func (p *parser) parenthesisedExpr() (ast.Expr, error) {
 	return e, p.expectPunct(")")
 }
 
-// tableConstraint parses [CONSTRAINT name] PRIMARY KEY|UNIQUE|CHECK.
+// tableConstraint parses [CONSTRAINT name] PRIMARY KEY|UNIQUE|CHECK|FOREIGN KEY.
 func (p *parser) tableConstraint() (ast.Constraint, error) {
 	c := ast.Constraint{Pos: p.pos()}
 	var err error
@@ -218,10 +224,21 @@ func (p *parser) tableConstraint() (ast.Constraint, error) {
 	case p.acceptWord("check"):
 		c.Kind = ast.CheckConstraint
 		c.Check, err = p.parenthesisedExpr()
-	case p.isWord("foreign", "exclude"):
+	case p.acceptWord("foreign"):
+		c.Kind = ast.ForeignKeyConstraint
+		if err := p.expectWord("key"); err != nil {
+			return c, err
+		}
+		if c.Columns, err = p.columnNames(); err == nil {
+			c.References, err = p.references()
+		}
+	case p.isWord("exclude"):
 		return c, unsupported(p.cur(), "this constraint")
 	default:
 		return c, p.errorHere()
+	}
+	for err == nil && p.isConstraintTime() {
+		err = p.constraintTime(&c)
 	}
 	return c, err
 }

@@ -49,6 +49,33 @@ func literalText(e ast.Expr) string {
 	return strings.ToLower(lit.Text)
 }
 
+// createRecursiveView parses CREATE RECURSIVE VIEW, which is a view of WITH RECURSIVE.
+func (p *parser) createRecursiveView(t *token, orReplace, temporary bool) (ast.Statement, error) {
+	v := &ast.CreateView{Pos: ast.Pos(t.char), OrReplace: orReplace, Temporary: temporary}
+	var err error
+	if v.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if v.Columns, err = p.columnNames(); err != nil {
+		return nil, err
+	}
+	if err := p.expectWord("as"); err != nil {
+		return nil, err
+	}
+	step, err := p.parseQuery()
+	if err != nil {
+		return nil, err
+	}
+	core := &ast.SelectCore{Pos: v.Pos, From: []ast.FromItem{&ast.TableRef{Pos: v.Pos, Name: ast.ObjectName{Pos: v.Pos, Name: v.Name.Name}}}}
+	for _, c := range v.Columns {
+		core.Targets = append(core.Targets, ast.Target{Expr: &ast.ColumnRef{Pos: c.Pos, Parts: []string{c.Name}}})
+	}
+	cte := ast.CTE{Pos: v.Name.Pos, Name: v.Name.Name, Columns: v.Columns, Query: step}
+	v.Query = &ast.Select{Pos: v.Pos, With: &ast.With{Pos: v.Pos, Recursive: true, CTEs: []ast.CTE{cte}}, Body: core}
+	v.Source = ast.String(v.Query)
+	return v, nil
+}
+
 // createContinuousView parses CREATE CONTINUOUS VIEW.
 func (p *parser) createContinuousView(t *token, orReplace bool) (ast.Statement, error) {
 	s := &ast.CreateContinuousView{Pos: ast.Pos(t.char), OrReplace: orReplace}

@@ -59,7 +59,9 @@ func (d *decoder) with(w *tidb.WithClause, info *queryInfo) *ast.With {
 			d.fail("common table %q", c.Name.O)
 		}
 		cte := *head
-		cte.Query = d.query(c.Query)
+		if cte.Modify == nil {
+			cte.Query = d.query(c.Query)
+		}
 		with.CTEs = append(with.CTEs, cte)
 	}
 	return with

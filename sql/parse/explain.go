@@ -22,7 +22,7 @@ func (p *parser) explain(t *token) (ast.Statement, error) {
 		s.Analyze = p.acceptWord("analyze", "analyse")
 		s.Verbose = p.acceptWord("verbose")
 	}
-	if !p.isPunct("(") && !p.isWord("select", "with", "values", "table", "insert", "update", "delete",
+	if !p.isPunct("(") && !p.isWord("select", "with", "values", "table", "insert", "update", "delete", "merge",
 		"create", "declare", "execute", "subscribe") {
 		return nil, p.errorHere()
 	}

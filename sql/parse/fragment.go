@@ -89,11 +89,14 @@ func (p *parser) render(out *output) (*rendered, error) {
 }
 
 // parseFrom parses what follows FROM or USING: a list of tables and joins.
-func (p *parser) parseFrom() ([]ast.FromItem, error) {
+func (p *parser) parseFrom() ([]ast.FromItem, error) { return p.parseItems(p.fromList) }
+
+// parseItems parses what rewrite reads of a FROM.
+func (p *parser) parseItems(rewrite func() error) ([]ast.FromItem, error) {
 	first := p.cur()
 	out, err := p.fragment(func() error {
 		p.emit("SELECT 0 FROM", first.char)
-		return p.fromList()
+		return rewrite()
 	})
 	if err != nil {
 		return nil, err

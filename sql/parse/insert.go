@@ -19,19 +19,8 @@ func (p *parser) insert(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 	}
-	if p.isPunct("(") && !p.startsQuery(0) {
-		if s.Columns, err = p.insertColumns(); err != nil {
-			return nil, err
-		}
-	}
-	if p.acceptWord("overriding") {
-		if !p.isWord("system", "user") {
-			return nil, p.errorHere()
-		}
-		s.Overriding = upper(p.next().text)
-		if err := p.expectWord("value"); err != nil {
-			return nil, err
-		}
+	if err := p.insertTarget(s); err != nil {
+		return nil, err
 	}
 	if err := p.insertSource(s); err != nil {
 		return nil, err
@@ -43,6 +32,29 @@ func (p *parser) insert(t *token) (ast.Statement, error) {
 	}
 	s.Returning, err = p.returning()
 	return s, err
+}
+
+// insertTarget parses [(columns)] [OVERRIDING SYSTEM|USER VALUE].
+func (p *parser) insertTarget(s *ast.Insert) (err error) {
+	if p.isPunct("(") && !p.startsSource() {
+		if s.Columns, err = p.insertColumns(); err != nil {
+			return err
+		}
+	}
+	if p.acceptWord("overriding") {
+		if !p.isWord("system", "user") {
+			return p.errorHere()
+		}
+		s.Overriding = upper(p.next().text)
+		return p.expectWord("value")
+	}
+	return nil
+}
+
+// startsSource tells INSERT INTO t (SELECT ...) from INSERT INTO t (a, b).
+func (p *parser) startsSource() bool {
+	first := p.peek(1)
+	return first.isPunct("(") || first.isWord("select", "with", "table") || first.isWord("values") && p.peek(2).isPunct("(")
 }
 
 // insertColumns is columnNames; PostgreSQL would allow parts of columns here.
@@ -167,6 +179,11 @@ func (p *parser) assignment() (ast.Assignment, error) {
 			return a, err
 		}
 		a.Columns = []ast.Identifier{id}
+		if p.acceptPunct(".") {
+			if a.Field, err = p.label(); err != nil {
+				return a, err
+			}
+		}
 		if p.isPunct(".") || p.isPunct("[") {
 			return a, unsupported(p.cur(), "assignment to a part of a column")
 		}

@@ -27,7 +27,7 @@ func (p *parser) prepare(t *token) (ast.Statement, error) {
 	if err := p.expectWord("as"); err != nil {
 		return nil, err
 	}
-	if !p.isPunct("(") && !p.isWord("select", "with", "values", "table", "insert", "update", "delete") {
+	if !p.isPunct("(") && !p.isWord("select", "with", "values", "table", "insert", "update", "delete", "merge") {
 		return nil, p.errorHere()
 	}
 	start := p.cur().start

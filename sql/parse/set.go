@@ -9,6 +9,10 @@ func (p *parser) set(t *token) (ast.Statement, error) {
 	if p.acceptWords("session", "characteristics", "as", "transaction") {
 		return p.setTransaction(t, true)
 	}
+	if p.isWord("constraints") && !p.peek(1).isOp("=") && !p.peek(1).isWord("to") {
+		p.at++
+		return p.setConstraints(t)
+	}
 	s := &ast.SetStmt{Pos: ast.Pos(t.char)}
 	scoped := p.isWord("session", "local") && p.peek(1).isName() && !p.peek(1).isWord("to", "authorization")
 	if scoped && p.next().text == "local" {

@@ -10,7 +10,7 @@ var statementParsers map[string]func(*parser, *token) (ast.Statement, error)
 
 func init() {
 	statementParsers = map[string]func(*parser, *token) (ast.Statement, error){
-		"insert": (*parser).insert, "update": (*parser).update, "delete": (*parser).delete,
+		"insert": (*parser).insert, "update": (*parser).update, "delete": (*parser).delete, "merge": (*parser).merge,
 		"truncate": (*parser).truncate, "copy": (*parser).copy,
 		"create": (*parser).create, "drop": (*parser).drop, "alter": (*parser).alter, "comment": (*parser).comment,
 		"explain": (*parser).explain, "show": (*parser).show, "describe": (*parser).describe, "set": (*parser).set, "reset": (*parser).reset,
@@ -26,7 +26,7 @@ func init() {
 
 // notSupported are PostgreSQL's statements that TallyDB does not have.
 var notSupported = map[string]bool{
-	"merge": true, "revoke": true, "call": true, "do": true, "cluster": true,
+	"revoke": true, "call": true, "do": true, "cluster": true,
 	"reindex": true, "refresh": true, "load": true, "import": true, "reassign": true, "security": true,
 }
 
@@ -59,10 +59,10 @@ func (p *parser) statement() (ast.Statement, error) {
 // known only behind it, so it is skipped over once to look.
 func (p *parser) withStatement() (ast.Statement, error) {
 	start := p.at
-	if !p.skipWith() || !p.isWord("insert", "update", "delete") {
-		p.at = start
+	if !p.modifies() {
 		return p.parseQuery()
 	}
+	p.skipWith()
 	body := p.at
 	// Parse the clause as that of a query, WITH ... SELECT, whose rest is not there.
 	p.at = start
@@ -101,8 +101,18 @@ func (p *parser) withStatement() (ast.Statement, error) {
 		s.With = with
 	case *ast.Delete:
 		s.With = with
+	case *ast.Merge:
+		s.With = with
 	}
 	return stmt, nil
+}
+
+// modifies reports whether an INSERT, UPDATE, DELETE or MERGE follows, with or without
+// WITH.
+func (p *parser) modifies() bool {
+	start := p.at
+	defer func() { p.at = start }()
+	return (!p.isWord("with") || p.skipWith()) && p.isWord("insert", "update", "delete", "merge")
 }
 
 // skipWith moves the cursor behind a WITH clause; false if there is no end to it.

@@ -48,10 +48,14 @@ func (p *parser) commonTable() error {
 	if err := p.expectPunct("("); err != nil {
 		return err
 	}
-	if p.isWord("insert", "update", "delete") {
-		return unsupported(p.cur(), "a data-modifying statement in WITH")
-	}
-	if err := p.query(); err != nil {
+	if p.modifies() {
+		stmt, err := p.statement()
+		if err != nil {
+			return err
+		}
+		cte.Modify = stmt
+		p.emit("SELECT 1", int32(id.Pos)) // in the place of a query: nobody reads it
+	} else if err := p.query(); err != nil {
 		return err
 	}
 	p.emit(")", p.cur().char)

@@ -5,7 +5,7 @@ import (
 )
 
 const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relchecks
-	relhasrules relreplident reloptions reltuples`
+	relhasrules relhastriggers relreplident reloptions reltuples`
 
 func startClasses(w *writer) {
 	w.columns(classColumns)
@@ -20,7 +20,7 @@ func fillSystemClasses(w *writer) {
 		if t.kind == "r" {
 			am, file = heapOID, t.oid
 		}
-		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", "n", nil, -1.0)
+		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0)
 	}
 }
 
@@ -50,7 +50,7 @@ func fillClasses(c *Catalog, w *writer) {
 			rows = 0
 		}
 		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v",
-			identity, options, rows)
+			c.linked(o.table), identity, options, rows)
 	}
 }
 

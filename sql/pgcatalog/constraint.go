@@ -89,6 +89,7 @@ func fillConstraints(c *Catalog, w *writer) {
 	c.checks(func(r *catalog.Relation, check *catalog.Check) {
 		w.add(uint32(check.ID), check.Name, c.schemaOID(r.Schema), "c", uint32(r.ID), uint32(0), nil, false)
 	})
+	c.addForeignKeys(w)
 }
 
 func fillDefaults(c *Catalog, w *writer) {
@@ -159,6 +160,7 @@ func fillRules(c *Catalog, w *writer) {
 // constraint, which belongs to its table, and a continuous view reads its stream.
 func fillDependencies(c *Catalog, w *writer) {
 	w.columns("classid objid objsubid refclassid refobjid refobjsubid deptype")
+	c.addForeignKeyDependencies(w)
 	for _, o := range c.objects() {
 		switch {
 		case o.index():
@@ -221,10 +223,4 @@ func (k *key) constraintText() string {
 	return map[bool]string{true: "PRIMARY KEY (", false: "UNIQUE ("}[k.Primary] + k.text() + ")"
 }
 
-func (k *key) text() string {
-	names := make([]string, len(k.Columns))
-	for i, c := range k.Columns {
-		names[i] = ast.QuoteIdentifier(k.table.Columns[c].Name)
-	}
-	return strings.Join(names, ", ")
-}
+func (k *key) text() string { return columnList(k.table, k.Columns) }

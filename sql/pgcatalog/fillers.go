@@ -83,6 +83,7 @@ var fillers = map[string]filler{
 	"information_schema.information_schema_catalog_name": sure(fillCatalogName),
 	"information_schema.key_column_usage":                sure(fillKeyColumns),
 	"information_schema.parameters":                      sure(fillParameters),
+	"information_schema.referential_constraints":         sure(fillReferentialConstraints),
 	"information_schema.role_column_grants":              sure(fillColumnGrants),
 	"information_schema.role_table_grants":               sure(fillGrants),
 	"information_schema.routines":                        sure(fillRoutines),

@@ -31,6 +31,7 @@ func fillTableConstraints(c *Catalog, w *writer) {
 	c.checks(func(r *catalog.Relation, check *catalog.Check) {
 		w.add(r.Schema, check.Name, r.Schema, r.Name, "CHECK")
 	})
+	c.addForeignKeyConstraints(w)
 	for _, o := range c.relations() {
 		for i, col := range o.columns {
 			if col.NotNull && o.kind == "r" {
@@ -40,17 +41,31 @@ func fillTableConstraints(c *Catalog, w *writer) {
 	}
 }
 
+// addForeignKeyConstraints adds the foreign keys to table_constraints.
+func (c *Catalog) addForeignKeyConstraints(w *writer) {
+	for _, r := range c.references() {
+		w.always("is_deferrable", yesNo(r.Key.Deferrable), "initially_deferred", yesNo(r.Key.Deferred))
+		w.add(r.From.Schema, r.Key.Name, r.From.Schema, r.From.Name, "FOREIGN KEY")
+	}
+	w.always("is_deferrable", "NO", "initially_deferred", "NO")
+}
+
 // notNullName is the name that PostgreSQL 15 gives a NOT NULL in the standard's views.
 func (c *Catalog) notNullName(o *object, column int) string {
 	return strconv.Itoa(int(c.schemaOID(o.schema))) + "_" + strconv.Itoa(int(o.oid)) + "_" + strconv.Itoa(column+1) + "_not_null"
 }
 
 func fillKeyColumns(c *Catalog, w *writer) {
-	w.columns("constraint_schema constraint_name table_schema table_name column_name ordinal_position")
+	w.columns("constraint_schema constraint_name table_schema table_name column_name ordinal_position position_in_unique_constraint")
 	w.always("constraint_catalog", c.database(), "table_catalog", c.database())
 	c.eachKeyColumn(func(k *key, column string, position int) {
-		w.add(k.table.Schema, k.Name, k.table.Schema, k.table.Name, column, position)
+		w.add(k.table.Schema, k.Name, k.table.Schema, k.table.Name, column, position, nil)
 	})
+	for _, r := range c.references() {
+		for i, n := range r.Key.Columns {
+			w.add(r.From.Schema, r.Key.Name, r.From.Schema, r.From.Name, r.From.Columns[n].Name, i+1, r.Key.Places[i]+1)
+		}
+	}
 }
 
 func fillConstraintColumns(c *Catalog, w *writer) {
@@ -59,6 +74,11 @@ func fillConstraintColumns(c *Catalog, w *writer) {
 	c.eachKeyColumn(func(k *key, column string, _ int) {
 		w.add(k.table.Schema, k.table.Name, column, k.table.Schema, k.Name)
 	})
+	for _, r := range c.references() {
+		for _, n := range r.Columns() {
+			w.add(r.To.Schema, r.To.Name, r.To.Columns[n].Name, r.From.Schema, r.Key.Name)
+		}
+	}
 }
 
 func fillConstraintTables(c *Catalog, w *writer) {
@@ -68,6 +88,9 @@ func fillConstraintTables(c *Catalog, w *writer) {
 		if k.Constraint {
 			w.add(k.table.Schema, k.table.Name, k.table.Schema, k.Name)
 		}
+	}
+	for _, r := range c.references() {
+		w.add(r.To.Schema, r.To.Name, r.From.Schema, r.Key.Name)
 	}
 }
 

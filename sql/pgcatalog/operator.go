@@ -1,20 +1,41 @@
 package pgcatalog
 
 import (
+	"sync"
+
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-func fillOperators(w *writer) {
-	w.columns("oid oprname oprkind oprleft oprright oprresult")
-	w.always("oprnamespace", pgCatalogOID, "oprowner", ownerOID)
+// operatorNumbers has the number of each of expr.Operators, in their order.
+var operatorNumbers = sync.OnceValue(func() []uint32 {
+	var out []uint32
 	taken := numbering{}
 	for _, o := range expr.Operators() {
 		var args []types.OID
 		for _, a := range o.Args {
 			args = append(args, a.OID)
 		}
-		n := taken.number("o", o.Name, args)
+		out = append(out, taken.number("o", o.Name, args))
+	}
+	return out
+})
+
+// operatorNumber returns the number of an operator with two operands, 0 if there is none.
+func operatorNumber(name string, left, right types.OID) uint32 {
+	for i, o := range expr.Operators() {
+		if o.Name == name && len(o.Args) == 2 && o.Args[0].OID == left && o.Args[1].OID == right {
+			return operatorNumbers()[i]
+		}
+	}
+	return 0
+}
+
+func fillOperators(w *writer) {
+	w.columns("oid oprname oprkind oprleft oprright oprresult")
+	w.always("oprnamespace", pgCatalogOID, "oprowner", ownerOID)
+	for i, o := range expr.Operators() {
+		n := operatorNumbers()[i]
 		switch len(o.Args) {
 		case 1:
 			w.add(n, o.Name, "l", 0, o.Args[0].OID, o.Result.OID)

@@ -201,6 +201,10 @@ func compoundText(n Node) (string, []field) {
 			f = append(f, field{"Conflict Resolution", x.OnConflict.String()})
 		}
 		return x.Kind.String() + " on " + x.Target.Name, f
+	case *Merge:
+		return "Merge on " + x.Target.Name, nil
+	case *With:
+		return "With", nil
 	case *KeyLookup:
 		return "Key Lookup on " + x.Table.Name, nil
 	}

@@ -28,17 +28,12 @@ type Modify struct {
 	Kind       ModifyKind
 	OnConflict ConflictAction
 	Arbiters   []catalog.Index // where a conflict is one, unless it fails
-	Checks     []Check         // that the written rows keep
+	Rules      *Rules          // that the written rows keep
 	Target     *catalog.Relation
+	Part       bool // in the WITH of another statement, whose tag does not count its rows
 	Child      Node
 	Returning  []expr.Expr // over the child's columns without the identity
 	Cols       []types.Column
-}
-
-// Check is a condition that no written row may make false.
-type Check struct {
-	Name string
-	Cond expr.Expr // over the columns of the target
 }
 
 // HasIdentity reports whether the child's first column is the row's identity.

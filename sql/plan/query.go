@@ -23,6 +23,8 @@ type Query struct {
 	StatusColumns []int
 	// StreamDerived is true where a row may come from a stream.
 	StreamDerived bool
+	// Writes is true where a part of its WITH writes, whatever the statement itself is.
+	Writes bool
 	// Params are the types of $1, $2, ….
 	Params []types.Type
 	// Slots is how many parameters follow Params for the use of Apply.

@@ -26,7 +26,7 @@ type KeyLookup struct {
 	mute
 	Table    *catalog.Relation
 	Arbiters []catalog.Index
-	Checks   []Check // that the proposed rows have to keep too
+	Rules    *Rules // that the proposed rows have to keep too
 	Child    Node
 }
 

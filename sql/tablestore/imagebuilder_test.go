@@ -31,7 +31,7 @@ func TestImagesHaveDictionaries(t *testing.T) {
 	}
 	in.Rows = n
 	tx := store.Begin()
-	if err := tx.Insert(context.Background(), rel, in); err != nil {
+	if _, err := tx.Insert(context.Background(), rel, in); err != nil {
 		t.Fatal(err)
 	}
 	if err := tx.Commit(); err != nil {

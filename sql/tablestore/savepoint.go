@@ -26,15 +26,22 @@ type replaced struct {
 
 func (r *replaced) bytes() int { return 64 + len(r.key) + len(r.value) }
 
+// Mark is how far a transaction was.
+type Mark struct {
+	entries     int // of the undo log
+	constraints constraints
+}
+
 // Savepoint returns a mark that RollbackTo goes back to.
-func (t *Tx) Savepoint() int {
+func (t *Tx) Savepoint() Mark {
 	t.undo.on = true
-	return len(t.undo.entries)
+	return Mark{len(t.undo.entries), t.constraints}
 }
 
 // RollbackTo undoes the writes since the mark. The lock of writers is kept.
-func (t *Tx) RollbackTo(mark int) error {
-	for n := len(t.undo.entries); n > mark; n-- {
+func (t *Tx) RollbackTo(mark Mark) error {
+	t.constraints = mark.constraints
+	for n := len(t.undo.entries); n > mark.entries; n-- {
 		e := t.undo.entries[n-1]
 		if err := t.undoOne(e); err != nil {
 			return err

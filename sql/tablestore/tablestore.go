@@ -48,7 +48,8 @@ func New(store *kv.Store, tenant id.Tenant) *Store {
 
 // Key layout: 't', tenant, storage (big-endian), then 'r' and the row's identity,
 // or 'k' and the encoded primary key, or 'q', the number of a unique index and the
-// encoded values.
+// encoded values, or 'f', the number of a foreign key, the encoded values and the
+// row's identity.
 func (s *Store) prefix(storage id.Relation, kind byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{'t'}, uint32(s.tenant))
 	b = binary.BigEndian.AppendUint32(b, uint32(storage))
@@ -69,6 +70,8 @@ type Tx struct {
 
 	sequences map[id.Relation]*sequenceState // that count in the transaction
 	ended     chan struct{}                  // closed at the end; who wants numbers of them waits for it
+
+	constraints constraints
 
 	// LockTimeout is the longest wait for another transaction that writes; 0 is
 	// unlimited.
@@ -141,8 +144,8 @@ func (t *Tx) Free(storage id.Relation) error {
 	t.changed[storage] = true
 	delete(t.sequences, storage)
 	t.store.forget(storage)
-	// The kinds 'k', 'n', 'q' and 'r' are one range.
-	return t.batch.DeleteRange(t.store.prefix(storage, 'k'), kv.PrefixEnd(t.store.prefix(storage, 'r')))
+	// The kinds 'f', 'k', 'n', 'q' and 'r' are one range.
+	return t.batch.DeleteRange(t.store.prefix(storage, 'f'), kv.PrefixEnd(t.store.prefix(storage, 'r')))
 }
 
 // Rollback drops the transaction's writes.
@@ -155,7 +158,7 @@ func (t *Tx) Rollback() {
 
 func (t *Tx) end() {
 	t.releaseSequences()
-	t.batch, t.writing, t.undo, t.sequences = nil, false, undoLog{}, nil
+	t.batch, t.writing, t.undo, t.sequences, t.constraints = nil, false, undoLog{}, nil, constraints{}
 	<-t.store.write
 }
 
@@ -269,22 +272,23 @@ func (t *Tx) lastRow(table *catalog.Relation) (int64, error) {
 }
 
 // Insert implements exec.Tables.
-func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) error {
+func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) (first int64, err error) {
 	if err := t.Lock(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	t.changed[table.StorageID()] = true
 	last, err := t.lastRow(table)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	first = last + 1
 	for i := range rows.Rows {
 		last++
 		if err := t.put(table, last, rows, i); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return t.set(t.store.prefix(table.StorageID(), 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
+	return first, t.set(t.store.prefix(table.StorageID(), 'n'), binary.BigEndian.AppendUint64(nil, uint64(last)))
 }
 
 // put writes one row under an identity, and its keys.
@@ -306,7 +310,19 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 			return err
 		}
 	}
+	err := t.eachReferenceKey(table, row, rows, i, func(key []byte) error { return t.set(key, nil) })
+	if err != nil {
+		return err
+	}
 	return t.set(t.store.rowKey(table.StorageID(), row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
+}
+
+// indexPrefix begins the keys of a unique index.
+func (s *Store) indexPrefix(table *catalog.Relation, x *catalog.Index) []byte {
+	if x.Primary {
+		return s.prefix(table.StorageID(), 'k')
+	}
+	return binary.BigEndian.AppendUint32(s.prefix(table.StorageID(), 'q'), uint32(x.ID))
 }
 
 // indexKey returns the key of a row in a unique index; nil where it has none: a row
@@ -315,10 +331,7 @@ func (t *Tx) indexKey(table *catalog.Relation, x *catalog.Index, rows *types.Bat
 	if !x.Unique {
 		return nil
 	}
-	key := t.store.prefix(table.StorageID(), 'k')
-	if !x.Primary {
-		key = binary.BigEndian.AppendUint32(t.store.prefix(table.StorageID(), 'q'), uint32(x.ID))
-	}
+	key := t.store.indexPrefix(table, x)
 	for _, c := range x.Columns {
 		if rows.Cols[c].IsNull(i) {
 			return nil
@@ -357,6 +370,9 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 				return err
 			}
 		}
+	}
+	if err := t.eachReferenceKey(table, row, old, 0, t.delete); err != nil {
+		return err
 	}
 	return t.delete(key)
 }

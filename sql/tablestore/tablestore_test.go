@@ -111,7 +111,7 @@ func TestScansSeeWhatWasCommitted(t *testing.T) {
 				switch {
 				case !taken:
 					twin[k] = v
-					err = tx.Insert(ctx, rel, row)
+					_, err = tx.Insert(ctx, rel, row)
 				case rapid.Bool().Draw(t, "delete"):
 					delete(twin, k)
 					err = tx.Delete(ctx, rel, found)
@@ -154,7 +154,7 @@ func TestScanIsOfOneMoment(t *testing.T) {
 			values[k] = "v"
 		}
 		tx := store.Begin()
-		if err := tx.Insert(ctx, rel, rows(rel, values)); err != nil {
+		if _, err := tx.Insert(ctx, rel, rows(rel, values)); err != nil {
 			t.Fatal(err)
 		}
 		if err := tx.Commit(); err != nil {
@@ -205,7 +205,7 @@ func TestScanIsOfOneMoment(t *testing.T) {
 	}
 	tx := store.Begin()
 	defer tx.Rollback()
-	if err := tx.Insert(ctx, rel, rows(rel, map[int64]string{5: "x"})); sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
+	if _, err := tx.Insert(ctx, rel, rows(rel, map[int64]string{5: "x"})); sqlerr.CodeOf(err) != sqlerr.UniqueViolation {
 		t.Fatalf("a key twice: %v", err)
 	}
 }
@@ -225,7 +225,8 @@ func TestL11TransactionsAreBounded(t *testing.T) {
 	ctx := context.Background()
 	for name, write := range map[string]func(tx *tablestore.Tx, i int64) error{
 		"inserts": func(tx *tablestore.Tx, i int64) error {
-			return tx.Insert(ctx, rel, rows(rel, map[int64]string{1000 + i: strings.Repeat("x", 1000)}))
+			_, err := tx.Insert(ctx, rel, rows(rel, map[int64]string{1000 + i: strings.Repeat("x", 1000)}))
+			return err
 		},
 		"updates": func(tx *tablestore.Tx, _ int64) error { return tx.Update(ctx, rel, ids, rows(rel, long)) },
 		"updates after a savepoint": func(tx *tablestore.Tx, _ int64) error {
@@ -239,12 +240,12 @@ func TestL11TransactionsAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t)
 			first := s.Begin()
-			if err := errors.Join(first.Insert(ctx, rel, rows(rel, long)), first.Commit()); err != nil {
+			_, err := first.Insert(ctx, rel, rows(rel, long))
+			if err = errors.Join(err, first.Commit()); err != nil {
 				t.Fatal(err)
 			}
 			s.TransactionBytes = 1 << 20
 			tx := s.Begin()
-			var err error
 			for i := int64(0); i < 5000 && err == nil; i++ {
 				err = write(tx, i)
 			}

@@ -906,3 +906,51 @@ select not a between 1 and 2, not a like 'b', not a in (1), not exists (select 1
 
 -- @ clause-303
 select a.a, b.b from (select 1 as a) a join (select 2 as b) b on a.a = b.b where (a.a, b.b) = (1, 2) and a.a is not null
+
+-- @ clause-304
+create table c (id int primary key, p int references p, q int constraint named references s.p (id) match full on delete cascade on update set null deferrable initially deferred, r int not null references p on delete set default on update restrict)
+
+-- @ clause-305
+create table c (a int, b int, constraint two foreign key (a, b) references p (x, y) on delete set null (b) on update no action not deferrable, foreign key (a) references p)
+
+-- @ clause-306
+create table c (id int constraint pk primary key, a int constraint one unique)
+
+-- @ clause-307
+alter table c add foreign key (a) references p (id) on delete set default (a) not valid
+
+-- @ clause-308
+alter table c add constraint x foreign key (a) references p match simple deferrable initially immediate, drop constraint y cascade
+
+-- @ clause-309
+alter table c validate constraint x, alter column a set not null
+
+-- @ clause-310
+alter table c alter constraint x deferrable initially deferred
+
+-- @ clause-311
+set constraints all deferred
+
+-- @ clause-312
+set constraints a, s.b immediate
+
+-- @ clause-313
+with x as (insert into t (a) values (1) returning *), y (n) as (update t set a = 2 where b returning a), z as (delete from t using u where t.a = u.a) select * from x, y
+
+-- @ clause-314
+with x as (with y as (select 1) delete from t where a in (table y) returning a) insert into u select a from x on conflict do nothing
+
+-- @ clause-315
+merge into t as x using (select * from s) y on x.id = y.id and y.n > 0 when matched and y.n = 1 then delete when matched then update set n = y.n, (a, b) = (1, default) when not matched and y.n is null then do nothing when not matched then insert (id, n) overriding system value values (y.id, default)
+
+-- @ clause-316
+with s as (select 1 as id) merge into only t using s join u on s.id = u.id on t.id = s.id when not matched then insert default values when matched then do nothing
+
+-- @ clause-317
+merge into t using s on true when not matched then insert values (1, 2)
+
+-- @ clause-318
+prepare m as merge into t using s on true when matched then delete
+
+-- @ clause-319
+explain merge into t using s on true when matched then delete

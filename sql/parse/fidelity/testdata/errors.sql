@@ -558,3 +558,51 @@ select {a}
 
 -- @ error-203
 select \a
+
+-- @ error-204
+create table c (a int references p on delete)
+
+-- @ error-205
+create table c (a int references p match)
+
+-- @ error-206
+create table c (a int, foreign key a references p)
+
+-- @ error-207
+alter table c validate x
+
+-- @ error-208
+merge t using s on true when matched then delete
+
+-- @ error-209
+merge into t using s when matched then delete
+
+-- @ error-210
+merge into t using s on true
+
+-- @ error-211
+merge into t using s on true when matched then insert values (1)
+
+-- @ error-212
+merge into t using s on true when not matched then delete
+
+-- @ error-213
+merge into t using s on true when matched delete
+
+-- @ error-214
+merge into t using s, u on true when matched then delete
+
+-- @ error-215
+merge into t using s on true when not matched then insert values (1), (2)
+
+-- @ error-216
+merge into t using s on true when not matched then insert select 1
+
+-- @ error-217
+set constraints a
+
+-- @ error-218
+set constraints deferred
+
+-- @ error-219
+with x as (truncate t) select 1
