@@ -148,6 +148,8 @@ func needsContext(t types.OID, text []byte) bool {
 		return true
 	case types.Timestamptz:
 		return arrayType || !types.HasZone(text)
+	case types.TimeTZ:
+		return true
 	case types.Date, types.Time, types.Timestamp:
 		return arrayType || types.RelativeTime(text)
 	}
@@ -213,7 +215,7 @@ func sessionCast(from, to types.OID) bool {
 		return false
 	}
 	switch to {
-	case types.Timestamptz, types.Regclass, types.Regproc, types.Regnamespace:
+	case types.Timestamptz, types.TimeTZ, types.Regclass, types.Regproc, types.Regnamespace:
 		return true
 	case types.Date, types.Time, types.Timestamp:
 		return from == types.Timestamptz || from.Category() == 'S'

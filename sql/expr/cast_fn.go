@@ -134,6 +134,9 @@ func castModifier(c *castContext, d types.Datum) (types.Datum, error) {
 		d.Bytes = types.DecodeSpan(d.Bytes).Fit(c.to).Append(nil)
 	case types.Time, types.Timestamp, types.Timestamptz:
 		d.Int = types.RoundMicros(d.Int, int(c.to.Modifier()))
+	case types.TimeTZ:
+		within, east := types.SplitTimetz(d.Int)
+		d.Int = types.Timetz(types.RoundMicros(within, int(c.to.Modifier())), east)
 	}
 	d.Type = c.to
 	return d, err
@@ -290,6 +293,11 @@ func castDateTime(c *castContext, d types.Datum) (types.Datum, error) {
 			return d, err
 		}
 	}
+	if d.Type.OID == types.TimeTZ {
+		within, _ := types.SplitTimetz(x)
+		out.Int = types.RoundMicros(within, int(c.to.Modifier()))
+		return out, nil
+	}
 	local := d.Type.OID != types.Timestamptz
 	switch c.to.OID {
 	case types.Timestamptz:
@@ -299,6 +307,8 @@ func castDateTime(c *castContext, d types.Datum) (types.Datum, error) {
 	case types.Interval:
 		out.Bytes = types.Span{Micros: x}.Append(nil)
 		return out, nil
+	case types.TimeTZ:
+		return castTimetz(c, d)
 	default:
 		if !local {
 			x = types.ToLocal(x, loc)
@@ -322,6 +332,22 @@ func castDateTime(c *castContext, d types.Datum) (types.Datum, error) {
 		out.Int = types.RoundMicros(x, int(c.to.Modifier()))
 	}
 	return out, nil
+}
+
+// castTimetz makes a time with time zone: of the session's zone at that instant, which
+// for a time of day is today's.
+func castTimetz(c *castContext, d types.Datum) (types.Datum, error) {
+	loc := c.ec.location()
+	if types.Infinite(d.Int) {
+		return types.NullOf(c.to), nil
+	}
+	at, within := types.FromTime(c.ec.Now), d.Int
+	if d.Type.OID == types.Timestamptz {
+		at = d.Int
+		_, within = types.SplitDay(types.ToLocal(at, loc))
+	}
+	east, _ := types.ZoneOffset(at, loc)
+	return types.Datum{Type: c.to, Int: types.Timetz(types.RoundMicros(within, int(c.to.Modifier())), east)}, nil
 }
 
 func castJSONB(c *castContext, d types.Datum) (types.Datum, error) {

@@ -159,6 +159,16 @@ func dayOperators() []overload {
 		}
 		return stamp(types.Timestamp, us+a[1].Int)
 	})
+	instant := func(date, clock types.Datum) (types.Datum, error) {
+		us, err := dateToMicros(date.Int)
+		if err != nil || types.Infinite(us) {
+			return types.IntDatum(types.Timestamptz, us), err
+		}
+		within, east := types.SplitTimetz(clock.Int)
+		return stamp(types.Timestamptz, us+within-int64(east)*1_000_000)
+	}
+	add("+(date,timetz) timestamptz", func(_ *Context, a []types.Datum) (types.Datum, error) { return instant(a[0], a[1]) })
+	add("+(timetz,date) timestamptz", func(_ *Context, a []types.Datum) (types.Datum, error) { return instant(a[1], a[0]) })
 	return out
 }
 
@@ -186,6 +196,15 @@ func clockOperators() []overload {
 	}
 	add("+(time,interval) time", clock(1))
 	add("-(time,interval) time", clock(-1))
+	zoned := func(sign int64) rowFunc {
+		return func(_ *Context, a []types.Datum) (types.Datum, error) {
+			at, east := types.SplitTimetz(a[0].Int)
+			_, within := types.SplitDay(at + sign*(span(a[1]).Micros%usecDay))
+			return types.IntDatum(types.TimeTZ, types.Timetz(within, east)), nil
+		}
+	}
+	add("+(timetz,interval) timetz", zoned(1))
+	add("-(timetz,interval) timetz", zoned(-1))
 	add("-(time,time) interval", func(_ *Context, a []types.Datum) (types.Datum, error) {
 		return types.Span{Micros: a[0].Int - a[1].Int}.Datum(), nil
 	})
@@ -230,9 +249,12 @@ func datetimeFunctions() []overload {
 			if t == types.Timestamptz {
 				return types.IntDatum(t, us), nil
 			}
+			east, _ := types.ZoneOffset(us, ec.location())
 			us = types.ToLocal(us, ec.location())
 			day, within := types.SplitDay(us)
 			switch t {
+			case types.TimeTZ:
+				us = types.Timetz(within, east)
 			case types.Date:
 				us = day
 			case types.Time:
@@ -253,7 +275,7 @@ func datetimeFunctions() []overload {
 		fn("current_date() date", "date of the statement", now(types.Date)).stable(),
 		fn("localtimestamp() timestamp", "local time of the statement", now(types.Timestamp)).stable(),
 		fn("localtime() time", "local time of day", now(types.Time)).stable(),
-		fn("current_time() time", "local time of day", now(types.Time)).stable(),
+		fn("current_time() timetz", "time of day with the session's zone", now(types.TimeTZ)).stable(),
 		fn("timeofday() text", "time of the statement as text", func(ec *Context, _ []types.Datum) (types.Datum, error) {
 			return text(ec.Now.In(ec.location()).Format("Mon Jan 02 15:04:05.000000 2006 MST"))
 		}).volatile(),
@@ -269,6 +291,8 @@ func datetimeFunctions() []overload {
 		fn("timezone(text,timestamptz) timestamp", "local time in a zone", atZone),
 		fn("timezone(text,timestamp) timestamptz", "instant of a local time in a zone", atZone),
 		fn("timezone(interval,timestamptz) timestamp", "local time at an offset", atZone),
+		fn("timezone(text,timetz) timetz", "time of day in a zone", clockAtZone).stable(),
+		fn("timezone(interval,timetz) timetz", "time of day at an offset", clockAtZone).stable(),
 		fn("timezone(interval,timestamp) timestamptz", "instant of a local time at an offset", atZone),
 		fn("age(timestamp,timestamp) interval", "difference in years, months and days", age),
 		fn("age(timestamptz,timestamptz) interval", "difference in years, months and days", age).stable(),
@@ -385,6 +409,18 @@ func atZone(_ *Context, a []types.Datum) (types.Datum, error) {
 		return stamp(types.Timestamp, types.ToLocal(a[1].Int, loc))
 	}
 	return stamp(types.Timestamptz, types.FromLocal(a[1].Int, loc))
+}
+
+// clockAtZone moves a time of day to another zone, as that is today.
+func clockAtZone(ec *Context, a []types.Datum) (types.Datum, error) {
+	loc, err := zoneOf(a[0])
+	if err != nil {
+		return types.Datum{}, err
+	}
+	within, from := types.SplitTimetz(a[1].Int)
+	to, _ := types.ZoneOffset(types.FromTime(ec.Now), loc)
+	_, within = types.SplitDay(within + int64(to-from)*1_000_000)
+	return types.IntDatum(types.TimeTZ, types.Timetz(within, to)), nil
 }
 
 // NewAtTimeZone is x AT TIME ZONE zone.

@@ -18,7 +18,7 @@ func isPartUnit(u string) bool {
 
 func partFunctions() []overload {
 	var out []overload
-	for _, t := range []types.OID{types.Timestamp, types.Timestamptz, types.Date, types.Time, types.Interval} {
+	for _, t := range []types.OID{types.Timestamp, types.Timestamptz, types.Date, types.Time, types.TimeTZ, types.Interval} {
 		info, _ := types.Lookup(t)
 		part := func(ec *Context, a []types.Datum) (types.Datum, error) { return extract(ec, str(a[0]), a[1]) }
 		asFloat := func(ec *Context, a []types.Datum) (types.Datum, error) {
@@ -69,6 +69,8 @@ func extract(ec *Context, field string, d types.Datum) (types.Datum, error) {
 			return scaled(d.Int, 6)
 		}
 		return types.Datum{}, partError(u, t)
+	case types.TimeTZ:
+		return extractTimetz(u, d.Int)
 	}
 	us := d.Int
 	if t == types.Date && !types.Infinite(us) {
@@ -219,6 +221,24 @@ func isoWeek(day int64) (year, week int) {
 	thursday := day - int64(isoWeekday(day)-1) + 3
 	y, _, _ := types.CivilFromDays(thursday)
 	return y, int(thursday-types.DaysFromCivil(y, 1, 1))/7 + 1
+}
+
+func extractTimetz(u string, x int64) (types.Datum, error) {
+	within, east := types.SplitTimetz(x)
+	switch u {
+	case "timezone":
+		return wholePart(int64(east))
+	case "timezone_hour":
+		return wholePart(int64(east / 3600))
+	case "timezone_minute":
+		return wholePart(int64(east / 60 % 60))
+	case "epoch":
+		return scaled(within-int64(east)*1_000_000, 6)
+	}
+	if r, ok, err := clockPart(u, within); ok {
+		return r, err
+	}
+	return types.Datum{}, partError(u, types.TimeTZ)
 }
 
 func extractSpan(u string, s types.Span) (types.Datum, error) {

@@ -149,7 +149,7 @@ func dataType(t types.Type) []any {
 		}
 	case types.Date:
 		fraction = 0
-	case types.Time, types.Timestamp, types.Timestamptz, types.Interval:
+	case types.Time, types.TimeTZ, types.Timestamp, types.Timestamptz, types.Interval:
 		fraction = 6
 		if m := t.Modifier(); m >= 0 && m <= 6 {
 			fraction = int(m)

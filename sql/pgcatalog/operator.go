@@ -73,6 +73,7 @@ var btreeClasses = []struct {
 	{10004, "bpchar_ops", types.Bpchar},
 	{3122, "date_ops", types.Date},
 	{10038, "time_ops", types.Time},
+	{10041, "timetz_ops", types.TimeTZ},
 	{3128, "timestamp_ops", types.Timestamp},
 	{3127, "timestamptz_ops", types.Timestamptz},
 	{10022, "interval_ops", types.Interval},

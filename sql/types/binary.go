@@ -32,6 +32,8 @@ func binarySize(o OID) int {
 		return 2
 	case Int8, Time, Timestamp, Timestamptz:
 		return 8
+	case TimeTZ:
+		return 12
 	}
 	return 4
 }
@@ -54,6 +56,9 @@ func AppendDatumBinary(dst []byte, d Datum) []byte {
 			return binary.BigEndian.AppendUint16(dst, uint16(x))
 		case 4:
 			return binary.BigEndian.AppendUint32(dst, uint32(x))
+		case 12:
+			within, east := SplitTimetz(x)
+			return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(dst, uint64(within)), uint32(-east))
 		}
 		return binary.BigEndian.AppendUint64(dst, uint64(x))
 	case KindFloat:
@@ -245,6 +250,15 @@ func readIntBinary(t Type, data []byte) (Datum, error) {
 		if t.OID == Int4 || t.OID == Date {
 			d.Int = int64(int32(d.Int))
 		}
+	case 12:
+		within, west := int64(binary.BigEndian.Uint64(data)), int32(binary.BigEndian.Uint32(data[8:]))
+		if within < 0 || within > usecDay {
+			return d, sqlerr.New(sqlerr.DatetimeFieldOverflow, "time out of range")
+		}
+		if west < -maxOffset || west > maxOffset {
+			return d, sqlerr.New(invalidZoneDisplacement, "time zone displacement out of range")
+		}
+		d.Int = roundTimetz(Timetz(within, int(-west)), t)
 	default:
 		d.Int = int64(binary.BigEndian.Uint64(data))
 	}

@@ -82,6 +82,8 @@ var catalog = [...]Info{
 	{TimestamptzArray, "_timestamptz", "_timestamptz", -1, false, 'b', 'A', false, ',', Timestamptz, 0, 'd', 'x'},
 	{Interval, "interval", "interval", 16, false, 'b', 'T', true, ',', 0, IntervalArray, 'd', 'p'},
 	{IntervalArray, "_interval", "_interval", -1, false, 'b', 'A', false, ',', Interval, 0, 'd', 'x'},
+	{TimeTZ, "timetz", "time with time zone", 12, false, 'b', 'D', false, ',', 0, TimeTZArray, 'd', 'p'},
+	{TimeTZArray, "_timetz", "_timetz", -1, false, 'b', 'A', false, ',', TimeTZ, 0, 'd', 'x'},
 	{NumericArray, "_numeric", "_numeric", -1, false, 'b', 'A', false, ',', Numeric, 0, 'i', 'x'},
 	{Numeric, "numeric", "numeric", -1, false, 'b', 'N', false, ',', 0, NumericArray, 'i', 'm'},
 	{Regclass, "regclass", "regclass", 4, true, 'b', 'N', false, ',', 0, RegclassArray, 'i', 'p'},

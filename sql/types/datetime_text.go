@@ -195,25 +195,40 @@ func parseDate(text []byte, o *TextOptions) (int64, error) {
 }
 
 func parseTime(text []byte, t Type, o *TextOptions) (int64, error) {
-	var dt dateTime
-	s := trimSpace(text)
-	if len(s) > 1 && (s[0] == 'T' || s[0] == 't') && isDigit(s[1]) {
-		s = s[1:]
-	}
-	if n, _ := leading(string(s), isDigit); len(n) == len(s) && (len(s) == 6 || len(s) == 4) {
-		dt.hasDate, dt.year, dt.month, dt.day = true, 2000, 1, 1 // 040506 is a time here
-	}
-	if e := scanDateTime(s, &dt); e != 0 {
-		return 0, dt.fail(e, "time", text)
+	dt, err := scanTime(text, t)
+	if err != nil {
+		return 0, err
 	}
 	if dt.special == "now" {
 		_, within := SplitDay(ToLocal(o.now(), o.location()))
 		return roundTimestamp(within, t), nil
 	}
-	if !dt.hasTime || dt.special != "" {
-		return 0, dt.fail(fieldSyntax, "time", text)
-	}
 	return roundTimestamp(dt.clockMicros(), t), nil
+}
+
+// scanTime reads a time of day, or now.
+func scanTime(text []byte, t Type) (dateTime, error) {
+	var dt dateTime
+	typ := catalogByOID[t.OID].SQLName
+	if t.OID == Time {
+		typ = "time"
+	}
+	s := trimSpace(text)
+	if len(s) > 1 && (s[0] == 'T' || s[0] == 't') && isDigit(s[1]) {
+		s = s[1:]
+	}
+	if n, zone := leading(string(s), isDigit); (len(n) == 6 || len(n) == 4) && (zone == "" || zone[0] == '+' || zone[0] == '-' && len(n) == 6) {
+		dt.hasDate, dt.year, dt.month, dt.day = true, 2000, 1, 1 // 040506 is a time here
+	}
+	noDate := dt.hasDate
+	if e := scanDateTime(s, &dt); e != 0 {
+		return dt, dt.fail(e, typ, text)
+	}
+	if dt.special != "now" && (!dt.hasTime || dt.special != "") {
+		return dt, dt.fail(fieldSyntax, typ, text)
+	}
+	dt.hasDate = dt.hasDate && !noDate
+	return dt, nil
 }
 
 // RoundMicros rounds to p digits of a second; p outside 0..5 leaves us as it is.

@@ -60,6 +60,8 @@ func Parse(t Type, text []byte, opts *TextOptions) (Datum, error) {
 		d.Int, err = parseDate(text, opts)
 	case Time:
 		d.Int, err = parseTime(text, t, opts)
+	case TimeTZ:
+		d.Int, err = parseTimetz(text, t, opts)
 	case Timestamp, Timestamptz:
 		d.Int, err = parseTimestamp(text, t, opts)
 	default:
@@ -365,6 +367,8 @@ func AppendDatumText(dst []byte, d Datum, opts *TextOptions) []byte {
 		return appendDate(dst, d.Int)
 	case Time:
 		return appendClock(dst, d.Int)
+	case TimeTZ:
+		return appendTimetz(dst, d.Int)
 	case Timestamp:
 		return appendTimestamp(dst, d.Int, ' ')
 	case Timestamptz:

@@ -30,6 +30,7 @@ const (
 	Time         OID = 1083
 	Timestamp    OID = 1114
 	Timestamptz  OID = 1184
+	TimeTZ       OID = 1266
 	Interval     OID = 1186
 	Numeric      OID = 1700
 	Regclass     OID = 2205
@@ -59,6 +60,7 @@ const (
 	DateArray        OID = 1182
 	TimeArray        OID = 1183
 	TimestamptzArray OID = 1185
+	TimeTZArray      OID = 1270
 	IntervalArray    OID = 1187
 	NumericArray     OID = 1231
 	JSONArray        OID = 199
@@ -92,7 +94,8 @@ type Kind uint8
 // The three layouts.
 const (
 	// KindInt: bool (0, 1), the integers, oids and reg types, "char", date
-	// (days), time (microseconds), timestamp and timestamptz (microseconds).
+	// (days), time (microseconds), timetz (see Timetz), timestamp and timestamptz
+	// (microseconds).
 	KindInt Kind = iota + 1
 	// KindFloat: float4 and float8.
 	KindFloat
@@ -108,7 +111,7 @@ func (t Type) Kind() Kind { return t.OID.Kind() }
 // Kind returns the layout of the values of the type with this OID.
 func (o OID) Kind() Kind {
 	switch o {
-	case Bool, Char, Int8, Int2, Int4, Regproc, Oid, Xid, Date, Time, Timestamp, Timestamptz,
+	case Bool, Char, Int8, Int2, Int4, Regproc, Oid, Xid, Date, Time, TimeTZ, Timestamp, Timestamptz,
 		Regclass, Regtype, Regnamespace:
 		return KindInt
 	case Float4, Float8:

@@ -26,7 +26,7 @@ func (t Type) String() string {
 	case Numeric:
 		p, s := t.NumericLimits()
 		return "numeric(" + strconv.Itoa(p) + "," + strconv.Itoa(s) + ")"
-	case Time, Timestamp, Timestamptz:
+	case Time, TimeTZ, Timestamp, Timestamptz:
 		word, rest, _ := strings.Cut(info.SQLName, " ")
 		return word + "(" + strconv.Itoa(int(m)) + ") " + rest
 	case Interval:
@@ -99,7 +99,7 @@ var aliases = map[string]OID{
 	"double precision": Float8, "float": Float8, "decimal": Numeric, "dec": Numeric,
 	"character varying": Varchar, "char varying": Varchar, "character": Bpchar, "char": Bpchar, `"char"`: Char,
 	"nchar": Bpchar, "national character": Bpchar, "national character varying": Varchar,
-	"time without time zone": Time, "timestamp without time zone": Timestamp,
+	"time without time zone": Time, "time with time zone": TimeTZ, "timestamp without time zone": Timestamp,
 	"timestamp with time zone": Timestamptz, `"any"`: Any,
 }
 
@@ -178,7 +178,7 @@ func withMods(o OID, mods []int32) (Type, error) {
 		return Of(o).WithModifier(mods[0] + 4), nil
 	case Numeric:
 		return numericMods(mods)
-	case Time, Timestamp, Timestamptz:
+	case Time, TimeTZ, Timestamp, Timestamptz:
 		return Of(o).WithModifier(min(max(mods[0], 0), 6)), nil
 	case Interval:
 		return IntervalType("", int(mods[0]))
