@@ -191,7 +191,11 @@ func literal(l *ast.Literal, negative bool) (expr.Expr, error) {
 		}
 		return expr.NewConst(d), nil
 	}
-	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "bit strings are not supported").At(l.Position())
+	d, err := types.Parse(types.Of(types.Bit), []byte(map[ast.LiteralKind]string{ast.BitLiteral: "B", ast.HexLiteral: "X"}[l.Kind]+text), nil)
+	if err != nil {
+		return nil, sqlerr.From(err).At(l.Position())
+	}
+	return expr.NewConst(d), nil
 }
 
 func (b *binder) unary(c *clause, x *ast.Unary) (expr.Expr, error) {

@@ -125,6 +125,14 @@ func parseLiteral(to types.Type, text []byte, explicit bool) (types.Datum, error
 		}
 		return fit(&castContext{to: to, explicit: explicit}, d)
 	}
+	if isBits(to.OID) {
+		d, err := types.Parse(types.Of(types.Varbit), text, nil)
+		if err == nil {
+			d.Type = to
+			d.Bytes, err = types.FitBits(d.Bytes, to, explicit)
+		}
+		return d, err
+	}
 	if to.OID == types.Varchar || to.OID == types.Bpchar {
 		d, err := types.Parse(types.Of(to.OID), text, nil)
 		if err == nil {

@@ -79,6 +79,8 @@ func castFunction(from, to types.Type) (castFunc, error) {
 	switch {
 	case f == t && f.IsArray(), f.IsArray() && t.IsArray():
 		return castArray(from, to)
+	case isBits(f) && (isBits(t) || isInteger(t)) || isBits(t) && isInteger(f):
+		return castBits, nil
 	case f == t:
 		return castModifier, nil
 	case f == types.JSONB && t.Category() != 'S' && t != types.JSON:

@@ -66,7 +66,7 @@ func compareOperators() []overload {
 	plain := func(_ *Context, a, b types.Datum) (int, error) { return types.Compare(a, b), nil }
 	same := []types.OID{
 		types.Bool, types.Bytea, types.Char, types.Name, types.Text, types.Oid, types.Bpchar, types.Date, types.Time,
-		types.TimeTZ, types.Timestamp, types.Timestamptz, types.Interval, types.Numeric, types.UUID, types.JSONB, types.OidVector, types.Xid,
+		types.TimeTZ, types.Bit, types.Varbit, types.Timestamp, types.Timestamptz, types.Interval, types.Numeric, types.UUID, types.JSONB, types.OidVector, types.Xid,
 	}
 	for _, t := range same {
 		add(t, t, Immutable, plain)

@@ -87,12 +87,12 @@ func register(families ...[]overload) registry {
 
 var functions = sync.OnceValue(func() registry {
 	return register(textFunctions(), formatFunctions(), regexFunctions(), mathFunctions(), datetimeFunctions(),
-		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), jsonPathFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), bytesFunctions())
+		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), jsonPathFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), bytesFunctions(), bitFunctions())
 })
 
 var operators = sync.OnceValue(func() registry {
 	return register(integerOperators(), numberOperators(), compareOperators(), datetimeOperators(), textOperators(),
-		jsonOperators(), jsonEditOperators(), jsonPathOperators(), arrayOperators())
+		jsonOperators(), jsonEditOperators(), jsonPathOperators(), arrayOperators(), bitOperators())
 })
 
 // FunctionInfo describes one overload for pg_proc.

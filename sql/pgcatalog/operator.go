@@ -74,6 +74,8 @@ var btreeClasses = []struct {
 	{3122, "date_ops", types.Date},
 	{10038, "time_ops", types.Time},
 	{10041, "timetz_ops", types.TimeTZ},
+	{10002, "bit_ops", types.Bit},
+	{10043, "varbit_ops", types.Varbit},
 	{3128, "timestamp_ops", types.Timestamp},
 	{3127, "timestamptz_ops", types.Timestamptz},
 	{10022, "interval_ops", types.Interval},

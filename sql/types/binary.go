@@ -75,6 +75,8 @@ func AppendDatumBinary(dst []byte, d Datum) []byte {
 		return appendNumericBinary(dst, DecodeDecimal(d.Bytes))
 	case JSONB:
 		return append(append(dst, 1), d.Bytes...)
+	case Bit, Varbit:
+		return appendBitsBinary(dst, d.Bytes)
 	}
 	if d.Type.OID.IsArray() {
 		return appendArrayBinary(dst, d)
@@ -218,6 +220,8 @@ func ParseBinary(t Type, data []byte) (Datum, error) {
 		d.Bytes = data
 	case Bytea, Sketch:
 		d.Bytes = data
+	case Bit, Varbit:
+		d.Bytes, err = readBitsBinary(data, t)
 	case JSONB:
 		if len(data) == 0 || data[0] != 1 {
 			return d, sqlerr.New(sqlerr.InvalidBinaryRepresentation, "unsupported jsonb version number")

@@ -88,6 +88,8 @@ func parseBytesKind(t Type, text []byte, opts *TextOptions) (Datum, error) {
 		var u [16]byte
 		u, err = parseUUID(text)
 		d.Bytes = u[:]
+	case Bit, Varbit:
+		d.Bytes, err = parseBits(text, t)
 	case Bytea, Sketch:
 		d.Bytes, err = parseBytea(text)
 	case JSON:

@@ -32,6 +32,8 @@ const (
 	Timestamptz  OID = 1184
 	TimeTZ       OID = 1266
 	Interval     OID = 1186
+	Bit          OID = 1560
+	Varbit       OID = 1562
 	Numeric      OID = 1700
 	Regclass     OID = 2205
 	Regtype      OID = 2206
@@ -62,6 +64,8 @@ const (
 	TimestamptzArray OID = 1185
 	TimeTZArray      OID = 1270
 	IntervalArray    OID = 1187
+	BitArray         OID = 1561
+	VarbitArray      OID = 1563
 	NumericArray     OID = 1231
 	JSONArray        OID = 199
 	UUIDArray        OID = 2951

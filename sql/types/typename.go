@@ -23,6 +23,8 @@ func (t Type) String() string {
 	switch t.OID {
 	case Varchar, Bpchar:
 		return info.SQLName + "(" + strconv.Itoa(int(m)-4) + ")"
+	case Bit, Varbit:
+		return info.SQLName + "(" + strconv.Itoa(int(m)) + ")"
 	case Numeric:
 		p, s := t.NumericLimits()
 		return "numeric(" + strconv.Itoa(p) + "," + strconv.Itoa(s) + ")"
@@ -99,7 +101,7 @@ var aliases = map[string]OID{
 	"double precision": Float8, "float": Float8, "decimal": Numeric, "dec": Numeric,
 	"character varying": Varchar, "char varying": Varchar, "character": Bpchar, "char": Bpchar, `"char"`: Char,
 	"nchar": Bpchar, "national character": Bpchar, "national character varying": Varchar,
-	"time without time zone": Time, "time with time zone": TimeTZ, "timestamp without time zone": Timestamp,
+	"time without time zone": Time, "time with time zone": TimeTZ, "bit varying": Varbit, "timestamp without time zone": Timestamp,
 	"timestamp with time zone": Timestamptz, `"any"`: Any,
 }
 
@@ -176,6 +178,14 @@ func withMods(o OID, mods []int32) (Type, error) {
 			return Type{}, sqlerr.New(sqlerr.InvalidParameterValue, "length for type %s cannot exceed 10485760", catalogByOID[o].Name)
 		}
 		return Of(o).WithModifier(mods[0] + 4), nil
+	case Bit, Varbit:
+		switch {
+		case mods[0] < 1:
+			return Type{}, sqlerr.New(sqlerr.InvalidParameterValue, "length for type %s must be at least 1", catalogByOID[o].Name)
+		case mods[0] > maxBits:
+			return Type{}, sqlerr.New(sqlerr.InvalidParameterValue, "length for type %s cannot exceed %d", catalogByOID[o].Name, maxBits)
+		}
+		return Of(o).WithModifier(mods[0]), nil
 	case Numeric:
 		return numericMods(mods)
 	case Time, TimeTZ, Timestamp, Timestamptz:
