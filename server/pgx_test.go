@@ -17,7 +17,7 @@ import (
 )
 
 const typesTable = `CREATE TABLE types (id int PRIMARY KEY, b bool, i2 smallint, i4 int, i8 bigint, f4 real, f8 double precision,
-n numeric, t text, v varchar(10), by bytea, u uuid, d date, tm time, ts timestamp, tz timestamptz, iv interval, j json, jb jsonb, ai int[], at text[])`
+n numeric, t text, v varchar(10), by bytea, u uuid, d date, tm time, ts timestamp, tz timestamptz, iv interval, j json, jb jsonb, ai int[], at text[], vb varbit)`
 
 // typeValues are two rows of values of every type, and one of NULLs.
 func typeValues(t *testing.T) [][]any {
@@ -41,6 +41,7 @@ func typeValues(t *testing.T) [][]any {
 		`{"a": 1}`, `{"b": [1, 2]}`,
 		[]int32{1, 2, 3},
 		[]string{"x", "y z", `q"`},
+		pgtype.Bits{Bytes: []byte{0xa5, 0x80}, Len: 10, Valid: true},
 	}
 	row2 := []any{
 		int32(2), false, int16(math.MinInt16), int32(math.MaxInt32), int64(math.MinInt64), float32(0), 1e300, numeric("-0.5"), "", "",
@@ -54,13 +55,14 @@ func typeValues(t *testing.T) [][]any {
 		`null`, `{}`,
 		[]int32{},
 		[]string{},
+		pgtype.Bits{Bytes: []byte{}, Valid: true},
 	}
 	nulls := make([]any, len(row1))
 	nulls[0] = int32(3)
 	return [][]any{row1, row2, nulls}
 }
 
-var typeColumns = strings.Split("id b i2 i4 i8 f4 f8 n t v by u d tm ts tz iv j jb ai at", " ")
+var typeColumns = strings.Split("id b i2 i4 i8 f4 f8 n t v by u d tm ts tz iv j jb ai at vb", " ")
 
 // TestTypesRoundTrip sends values of every type as parameters and by binary COPY
 // and reads them back, in both formats.

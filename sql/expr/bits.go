@@ -9,8 +9,8 @@ import (
 
 // Bit strings are stored as their digits; see types.
 
-func bitString(t types.OID, digits []byte) (types.Datum, error) {
-	return types.Datum{Type: types.Of(t), Bytes: digits}, nil
+func bitString(digits []byte) (types.Datum, error) {
+	return types.Datum{Type: types.Of(types.Bit), Bytes: digits}, nil
 }
 
 // bitOperators are those of the type bit; bit varying is cast to it.
@@ -25,7 +25,7 @@ func bitOperators() []overload {
 			for i := range x {
 				out[i] = '0' + op(x[i]&1, y[i]&1)
 			}
-			return bitString(types.Bit, out)
+			return bitString(out)
 		}
 	}
 	shift := func(sign int64) rowFunc {
@@ -38,7 +38,7 @@ func bitOperators() []overload {
 			} else {
 				copy(out[-by:], x)
 			}
-			return bitString(types.Bit, out)
+			return bitString(out)
 		}
 	}
 	return []overload{
@@ -50,7 +50,7 @@ func bitOperators() []overload {
 			for i, c := range a[0].Bytes {
 				out[i] = c ^ 1
 			}
-			return bitString(types.Bit, out)
+			return bitString(out)
 		}),
 		fn("<<(bit,int4) bit", "shifted left", shift(1)),
 		fn(">>(bit,int4) bit", "shifted right", shift(-1)),
@@ -69,7 +69,7 @@ func bitFunctions() []overload {
 		}
 		n := int64(len(a[0].Bytes))
 		from, to = min(max(from, 0), n), min(max(to, 0), n)
-		return bitString(types.Bit, a[0].Bytes[from:max(from, to)])
+		return bitString(a[0].Bytes[from:max(from, to)])
 	}
 	overlay := func(_ *Context, a []types.Datum) (types.Datum, error) {
 		x, with, from, length := a[0].Bytes, a[1].Bytes, a[2].Int-1, int64(len(a[1].Bytes))
@@ -81,7 +81,7 @@ func bitFunctions() []overload {
 		}
 		n := int64(len(x))
 		out := append(bytes.Clone(x[:min(from, n)]), with...)
-		return bitString(types.Bit, append(out, x[min(max(from+length, 0), n):]...))
+		return bitString(append(out, x[min(max(from+length, 0), n):]...))
 	}
 	position := func(_ *Context, a []types.Datum) (types.Datum, error) {
 		return int4(bytes.Index(a[0].Bytes, a[1].Bytes) + 1)
@@ -108,7 +108,7 @@ func bitFunctions() []overload {
 			}
 			out := bytes.Clone(a[0].Bytes)
 			out[a[1].Int] = '0' + byte(a[2].Int)
-			return bitString(types.Bit, out)
+			return bitString(out)
 		}),
 		fn("substring(bit,int4) bit", "part of a bit string", part), fn("substring(bit,int4,int4) bit", "part of a bit string", part),
 		fn("overlay(bit,bit,int4) bit", "with a part replaced", overlay), fn("overlay(bit,bit,int4,int4) bit", "with a part replaced", overlay),
