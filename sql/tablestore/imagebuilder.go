@@ -74,10 +74,14 @@ func (b *imageBuilder) image() *image {
 		}
 		dict := d.Dict()
 		dict.Ranks() // before it is shared
-		b.bytes += int64(dict.MemoryBytes())
+		b.bytes += int64(dict.MemoryBytes() + d.MemoryBytes())
 		for _, batch := range b.batches {
 			batch.Cols[i].Dict = dict
 		}
 	}
-	return &image{batches: b.batches, bytes: b.bytes}
+	out := &image{rows: b.rows, bytes: b.bytes, dicts: &dictionaries{of: b.dicts}}
+	for _, batch := range b.batches {
+		out.chunks = append(out.chunks, chunkOf(batch, len(out.chunks) == 0))
+	}
+	return out
 }

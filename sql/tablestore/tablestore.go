@@ -65,7 +65,7 @@ type Tx struct {
 	store   *Store
 	batch   *kv.Batch // nil until the first write
 	writing bool
-	changed map[id.Relation]bool // the storages that it has written
+	changed map[id.Relation]*touched // what it has written, by storage
 	undo    undoLog
 
 	sequences map[id.Relation]*sequenceState // that count in the transaction
@@ -106,7 +106,7 @@ func (t *Tx) Lock(ctx context.Context) error {
 	}
 	t.writing = true
 	t.batch = t.store.kv.NewIndexedBatch()
-	t.changed, t.sequences, t.ended = map[id.Relation]bool{}, map[id.Relation]*sequenceState{}, make(chan struct{})
+	t.changed, t.sequences, t.ended = map[id.Relation]*touched{}, map[id.Relation]*sequenceState{}, make(chan struct{})
 	return nil
 }
 
@@ -125,12 +125,26 @@ func (t *Tx) CommitWith(commit func(*kv.Batch) error) error {
 		return nil
 	}
 	defer t.end()
-	defer func() {
-		for storage := range t.changed {
-			t.store.images.changed(storage)
-		}
-	}()
+	t.forgetChanged()
+	defer t.forgetChanged()
 	return t.commitSequences(commit)
+}
+
+// forgetChanged takes what the transaction has written out of the images.
+func (t *Tx) forgetChanged() {
+	for storage, rows := range t.changed {
+		t.store.images.changed(storage, rows)
+	}
+}
+
+// touch notes that a storage is written.
+func (t *Tx) touch(storage id.Relation) *touched {
+	rows := t.changed[storage]
+	if rows == nil {
+		rows = &touched{}
+		t.changed[storage] = rows
+	}
+	return rows
 }
 
 // Changed returns the storages that the transaction has written.
@@ -141,7 +155,7 @@ func (t *Tx) Changed() []id.Relation {
 // Free deletes a storage that nothing has any more: the rows of a table, or the state
 // of a sequence. It is not undone by RollbackTo; it belongs to the commit.
 func (t *Tx) Free(storage id.Relation) error {
-	t.changed[storage] = true
+	t.touch(storage).all = true
 	delete(t.sequences, storage)
 	t.store.forget(storage)
 	// The kinds 'f', 'k', 'n', 'q' and 'r' are one range.
@@ -168,20 +182,39 @@ var errFull = errors.New("batch is full")
 // Scan implements exec.Tables. What others commit during the scan is not seen.
 func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
 	s := &source{tx: t, table: table, columns: columns}
-	if t.writing && t.changed[table.StorageID()] {
+	storage := table.StorageID()
+	s.next, s.end = t.store.prefix(storage, 'r'), kv.PrefixEnd(t.store.prefix(storage, 'r'))
+	if t.writing && t.changed[storage] != nil {
 		s.rows = t.batch
-	} else {
-		var held *image
-		if held, s.version = t.store.images.read(table.StorageID()); held != nil {
-			s.held = &imageSource{batches: held.batches, columns: columns}
+		return s, nil
+	}
+	for range maxPatchTries {
+		held, version := t.store.images.read(storage)
+		if held == nil {
+			break
+		}
+		if held.complete() {
+			s.held = &imageSource{chunks: held.chunks, columns: columns}
 			return s, nil
 		}
-		s.snapshot = t.store.kv.Snapshot()
-		s.rows, s.made = s.snapshot, newImageBuilder(table)
+		snapshot := t.store.kv.Snapshot()
+		if t.store.images.unchanged(storage, version) { // so all that the snapshot has, and the image has not, is out of it
+			s.version, s.snapshot, s.rows, s.patch, s.next = version, snapshot, snapshot, patch(held), nil
+			return s, nil
+		}
+		if err := snapshot.Close(); err != nil {
+			return nil, err
+		}
 	}
-	s.next = t.store.prefix(table.StorageID(), 'r')
+	_, s.version = t.store.images.read(storage)
+	s.snapshot = t.store.kv.Snapshot()
+	s.rows, s.made = s.snapshot, newImageBuilder(table)
 	return s, nil
 }
+
+// maxPatchTries is how often a scan asks for an image that does not change while it
+// takes its snapshot, before it reads all rows.
+const maxPatchTries = 3
 
 // source reads a table in batches, each from where the last ended.
 type source struct {
@@ -193,8 +226,10 @@ type source struct {
 		Scan(from, to []byte, fn func(key, value []byte) error) error
 	}
 	snapshot *kv.Snapshot // nil where the transaction's own writes are read
-	next     []byte
+	next     []byte       // where to read on, to end; nil: nowhere
+	end      []byte
 	made     *imageBuilder // of the rows so far; nil where none is made
+	patch    *patched      // the image that lacks rows
 	version  uint64
 }
 
@@ -203,16 +238,45 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 	if s.held != nil {
 		return s.held.next(), nil
 	}
-	if s.next == nil {
-		return nil, nil
+	for {
+		if s.next == nil && s.patch != nil {
+			b, missing := s.patch.next()
+			switch {
+			case b != nil:
+				return columnsOf(b, s.columns), nil
+			case missing == nil:
+				s.tx.store.images.keep(s.table.StorageID(), s.version, s.patch.made)
+				s.patch = nil
+			default:
+				storage := s.table.StorageID()
+				s.next, s.end = s.tx.store.rowKey(storage, missing.first), kv.PrefixEnd(s.tx.store.rowKey(storage, missing.last))
+			}
+		}
+		if s.next == nil {
+			return nil, nil
+		}
+		all, err := s.read()
+		if err != nil {
+			return nil, err
+		}
+		if s.patch != nil {
+			all = s.patch.add(all)
+		}
+		s.collect(all)
+		if all.Rows > 0 {
+			return columnsOf(all, s.columns), nil
+		}
 	}
+}
+
+// read takes the next rows apart, up to a batch.
+func (s *source) read() (*types.Batch, error) {
 	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
 	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
 	rows := &types.Batch{Cols: all.Cols[:len(all.Cols)-1]} // without the identities
-	end := kv.PrefixEnd(s.tx.store.prefix(s.table.StorageID(), 'r'))
 	from := s.next
 	s.next = nil
-	err := s.rows.Scan(from, end, func(key, value []byte) error {
+	err := s.rows.Scan(from, s.end, func(key, value []byte) error {
 		if all.Rows == types.BatchRows {
 			s.next = slices.Clone(key)
 			return errFull
@@ -227,11 +291,7 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 	if err != nil && !errors.Is(err, errFull) {
 		return nil, err
 	}
-	s.collect(all)
-	if all.Rows == 0 {
-		return nil, nil
-	}
-	return columnsOf(all, s.columns), nil
+	return all, nil
 }
 
 // collect adds rows to the image that the scan makes, and keeps that at the end.
@@ -276,7 +336,7 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 	if err := t.Lock(ctx); err != nil {
 		return 0, err
 	}
-	t.changed[table.StorageID()] = true
+	t.touch(table.StorageID())
 	last, err := t.lastRow(table)
 	if err != nil {
 		return 0, err
@@ -314,6 +374,7 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 	if err != nil {
 		return err
 	}
+	t.touch(table.StorageID()).add(row)
 	return t.set(t.store.rowKey(table.StorageID(), row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
 }
 
@@ -374,6 +435,7 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 	if err := t.eachReferenceKey(table, row, old, 0, t.delete); err != nil {
 		return err
 	}
+	t.touch(table.StorageID()).add(row)
 	return t.delete(key)
 }
 
@@ -395,7 +457,7 @@ func (t *Tx) Delete(ctx context.Context, table *catalog.Relation, ids *types.Vec
 	if err := t.Lock(ctx); err != nil {
 		return err
 	}
-	t.changed[table.StorageID()] = true
+	t.touch(table.StorageID())
 	for _, row := range ids.Ints {
 		if err := t.remove(table, row); err != nil {
 			return err
@@ -515,7 +577,7 @@ func (t *Tx) Rewrite(ctx context.Context, table, next *catalog.Relation, convert
 	if err != nil {
 		return err
 	}
-	t.changed[next.StorageID()] = true
+	t.touch(next.StorageID())
 	last, err := t.lastRow(table)
 	if err != nil {
 		return err
