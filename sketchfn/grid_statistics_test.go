@@ -49,9 +49,9 @@ type gridLine struct {
 
 // onGrid runs a line at each size as a test of its own.
 //
-// Each of some 175 lines misses three standard deviations by chance in one of a
-// thousand runs, so one that does is judged by other seeds, four times as many: chance
-// makes both miss in one of 3,000 runs of all lines.
+// Each of some 175 lines misses three standard deviations by chance in one of several
+// hundred runs, so one that does is judged by other seeds, four times as many: chance
+// makes both miss in one of a thousand runs of all lines.
 func onGrid(t *testing.T, l gridLine) {
 	t.Helper()
 	for _, p := range grid(t) {

@@ -288,6 +288,31 @@ func BenchmarkMerge(b *testing.B) {
 			}
 		}
 	})
+	b.Run("disjoint/tally-theta", func(b *testing.B) {
+		x, y := newOurs(b, "theta_agg", types.Int8), newOurs(b, "theta_agg", types.Int8)
+		for i := range y.in[0].Ints {
+			y.in[0].Ints[i] = -1 - y.in[0].Ints[i]
+		}
+		mergeTwo(b, x, y)
+	})
+	b.Run("disjoint/datasketches-theta", func(b *testing.B) {
+		other := must(theta.NewQuickSelectUpdateSketch())
+		for _, x := range integers {
+			_ = other.UpdateInt64(-1 - x) // says so where the hash is above theta
+		}
+		x, y := newDSTheta(), other.Compact(true)
+		mergeFreshTheirs(b, func() *theta.Union {
+			u := must(theta.NewUnion())
+			if err := u.Update(x); err != nil {
+				b.Fatal(err)
+			}
+			return u
+		}, func(u *theta.Union) {
+			if err := u.Update(y); err != nil {
+				b.Fatal(err)
+			}
+		})
+	})
 	b.Run("quantiles/tally-kll", func(b *testing.B) { mergeFresh(b, newOurs(b, "approx_median", types.Float8)) })
 	b.Run("quantiles/datasketches-kll", func(b *testing.B) {
 		y := newDSKLL()
@@ -322,10 +347,13 @@ func BenchmarkMerge(b *testing.B) {
 const batch = 64
 
 // mergeFresh merges into a new copy each time, so that totals do not overflow.
-func mergeFresh(b *testing.B, o ours) {
+func mergeFresh(b *testing.B, o ours) { mergeTwo(b, o, o) }
+
+// mergeTwo merges the sketch of other rows into new copies of the sketch of some.
+func mergeTwo(b *testing.B, o, other ours) {
 	s := o.states(2)
 	o.fold(b, s, 0)
-	o.fold(b, s, 1)
+	other.fold(b, s, 1)
 	for done := 0; done < b.N; done += batch {
 		b.StopTimer()
 		to := o.states(batch)

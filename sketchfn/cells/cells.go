@@ -35,6 +35,9 @@ type Bulk[T any] interface {
 	Fold(c []T, groups []uint32, rows []int32, in *types.Vector, hashes []uint64) (bytes int64, failed int, err error)
 }
 
+// Scratch is an Algebra that keeps memory for its own use.
+type Scratch interface{ ScratchBytes() int64 }
+
 // Spec is the StateSpec of a family's states.
 type Spec[T any] struct {
 	Family  string // names it in errors about corrupt states
@@ -179,6 +182,9 @@ func (s *States[T]) MemoryBytes() int64 {
 	n := int64(cap(s.cells))*int64(unsafe.Sizeof(zero)) + s.bytes
 	if s.hasher != nil {
 		n += s.hasher.MemoryBytes()
+	}
+	if a, ok := s.algebra.(Scratch); ok {
+		n += a.ScratchBytes()
 	}
 	return n
 }

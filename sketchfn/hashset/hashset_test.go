@@ -33,3 +33,58 @@ func TestSetIsAMap(t *testing.T) {
 		}
 	}
 }
+
+// TestSetsAreComparedAsMapsAre: what one set has below a limit and another lacks, and
+// what a set is after it was filled again, is what maps say, whatever their tables are.
+func TestSetsAreComparedAsMapsAre(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 500 {
+		shared, own := r.IntN(300), r.IntN(300)
+		var a, b Set
+		inB := map[uint64]bool{}
+		for range shared {
+			h := 1 + r.Uint64N(1000)
+			a.Insert(h)
+			b.Insert(h)
+			inB[h] = true
+		}
+		for range own {
+			a.Insert(1 + r.Uint64N(1000))
+			h := 1 + r.Uint64N(1000)
+			b.Insert(h)
+			inB[h] = true
+		}
+		limit := 1 + r.Uint64N(1100)
+		var below, absent []uint64
+		covered := true
+		for _, h := range a.Sorted() {
+			covered = covered && inB[h]
+			if h < limit {
+				below = append(below, h)
+				if !inB[h] {
+					absent = append(absent, h)
+				}
+			}
+		}
+		room := func() []uint64 { return make([]uint64, 0, 2*a.Len()+1) }
+		got := a.AppendBelow(room(), limit)
+		if slices.Sort(got); !slices.Equal(got, below) {
+			t.Fatalf("below %d: %v, want %v", limit, got, below)
+		}
+		missing := a.AppendMissing(room(), &b, limit)
+		got = b.AppendAbsent(room(), missing)
+		if slices.Sort(got); !slices.Equal(got, absent) {
+			t.Fatalf("absent: %v, want %v", got, absent)
+		}
+		if b.Covers(&a) && !covered {
+			t.Fatal("a set covers what it does not have")
+		}
+		if !a.Covers(&a) {
+			t.Fatal("a set does not cover itself")
+		}
+		b.Refill(below)
+		if !slices.Equal(b.Sorted(), below) || b.Len() != len(below) || len(b.table) != Places(len(below)) {
+			t.Fatalf("refilled: %v, want %v", b.Sorted(), below)
+		}
+	}
+}

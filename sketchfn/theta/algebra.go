@@ -9,7 +9,31 @@ import (
 const codecV1 byte = 1
 
 // algebra is cells.Algebra for samples of at most k hashes.
-type algebra struct{ shape }
+type algebra struct {
+	shape
+	*scratch
+}
+
+// scratch is memory of merges, which lasts as long as it is small.
+type scratch struct{ hashes []uint64 }
+
+// keptScratch is how many hashes scratch memory keeps room for: those of merges of the
+// default k.
+const keptScratch = 1 << 15
+
+// ScratchBytes implements cells.Scratch.
+func (s *scratch) ScratchBytes() int64 { return 8 * int64(cap(s.hashes)) }
+
+func (s *scratch) room(n int) []uint64 {
+	if cap(s.hashes) >= n {
+		return s.hashes[:0]
+	}
+	out := make([]uint64, 0, n)
+	if cap(out) <= keptScratch {
+		s.hashes = out
+	}
+	return out
+}
 
 var _ cells.Algebra[cell] = algebra{}
 
@@ -43,12 +67,7 @@ func (a algebra) Merge(dst, src *cell) error {
 		*dst = cell{src.cut, src.set.Clone()}
 		return nil
 	}
-	a.lower(dst, src.theta())
-	for h := range src.set.All() {
-		if h < dst.theta() {
-			a.insert(dst, h)
-		}
-	}
+	a.join(dst, src, a.scratch)
 	return nil
 }
 

@@ -41,6 +41,29 @@ func (s shape) trim(c *cell) {
 	c.cut, c.set = maxTheta-theta, hashset.Of(all[:s.k]) // Nth leaves the smaller ones before it
 }
 
+// join folds the hashes of another cell into one that is not empty: those that it lacks
+// are found first, and with them at most one selection and one new table are made.
+func (s shape) join(dst, src *cell, tmp *scratch) {
+	theta := min(dst.theta(), src.theta())
+	if theta == dst.theta() && dst.set.Covers(&src.set) {
+		return
+	}
+	all := tmp.room(dst.set.Len() + 2*src.set.Len() + 1)
+	fresh := src.set.AppendMissing(all, &dst.set, theta)
+	fresh = dst.set.AppendAbsent(all[:len(fresh)], fresh)[len(fresh):]
+	if len(fresh) == 0 && theta == dst.theta() {
+		return
+	}
+	n := copy(all[:cap(all)], fresh)
+	all = dst.set.AppendBelow(all[:n], theta)
+	if len(all) >= s.limit && len(all) > s.k {
+		theta = selection.Nth(all, s.k)
+		all = all[:s.k] // Nth leaves the smaller ones before it
+	}
+	dst.cut = maxTheta - theta
+	dst.set.Refill(all)
+}
+
 // sample returns the sorted hashes and theta with no more than k of them.
 func (s shape) sample(c *cell) Sample {
 	return Sample{Theta: c.theta(), Hashes: c.set.Sorted()}.trim(s.k)

@@ -102,7 +102,7 @@ func specOf(k value.Kind) cells.Spec[cell] {
 	return cells.Spec[cell]{
 		Family: "theta", ID: fmt.Sprintf("theta(%s) k=%d %s v%d", k.Type, s.k, hash, codecV1),
 		Version: codecV1, HashUse: keyhash.UseDistinct,
-		Algebra: func(agg.Config) cells.Algebra[cell] { return algebra{s} },
+		Algebra: func(agg.Config) cells.Algebra[cell] { return algebra{s, &scratch{}} },
 		Group: func(n int64) int64 {
 			return 8 * int64(hashset.Places(int(min(n, int64(s.limit)))))
 		},

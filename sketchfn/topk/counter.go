@@ -100,7 +100,30 @@ func newShape(capacity int) shape {
 	return s
 }
 
-// raisedFloor returns the largest upper limit of a counter that has to go: the (capacity+1)-th largest upper limit. uppers is reordered.
-func (s shape) raisedFloor(uppers []uint64) uint64 {
-	return selection.Nth(uppers, len(uppers)-1-s.capacity)
+// nearFloor is how far above the floor limits are counted instead of compared.
+const nearFloor = 64
+
+// raisedFloor returns the largest upper limit of a counter that has to go: the
+// (capacity+1)-th largest upper limit. Most are close above the old floor, so they are
+// counted by their distance, in two rows so that equal ones do not wait for each other.
+// tmp is scratch memory, as long as counters.
+func (s shape) raisedFloor(counters []counter, floor uint64, tmp []uint64) uint64 {
+	var counts [2][nearFloor + 1]int32
+	for i := range counters {
+		counts[i&1][min(counters[i].upper()-floor, nearFloor)]++
+	}
+	left := int32(s.capacity)
+	for distance := nearFloor; distance >= 0; distance-- {
+		n := counts[0][distance] + counts[1][distance]
+		if left < n && distance < nearFloor {
+			return floor + uint64(distance)
+		}
+		if left -= n; left < 0 {
+			break // it is farther away
+		}
+	}
+	for i := range counters {
+		tmp[i] = counters[i].upper()
+	}
+	return selection.Nth(tmp, len(counters)-1-s.capacity)
 }

@@ -70,6 +70,10 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 	if s.words || s.plain {
 		hashes = s.hasher.Hash(in, rows)
 	}
+	if s.words {
+		s.updateWords(groups, rows, in, hashes)
+		return nil
+	}
 	hasNulls := len(in.Nulls) > 0
 	for i, g := range groups {
 		r := int(rows[i])
@@ -77,14 +81,9 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 			continue
 		}
 		var err error
-		switch {
-		case in.Type.Kind() == types.KindInt:
-			s.countWord(&s.groups[g], hashes[i], uint64(in.Ints[r]))
-		case in.Type.Kind() == types.KindFloat:
-			s.countWord(&s.groups[g], hashes[i], valuehash.FloatBits(in.Floats[r]))
-		case s.plain:
+		if s.plain {
 			err = s.countBytes(&s.groups[g], hashes[i], in.Data[in.Offsets[r]:in.Offsets[r+1]])
-		default:
+		} else {
 			s.key = types.AppendKey(s.key[:0], in, r)
 			err = s.countBytes(&s.groups[g], s.hasher.Bytes(s.key), s.key)
 		}
@@ -96,27 +95,48 @@ func (s *States) Update(groups []uint32, rows []int32, inputs []*types.Vector) e
 	return nil
 }
 
-// countWord counts one occurrence of a word.
-func (s *States) countWord(g *group, hash, word uint64) {
-	g.total++
-	if g.class != 0 {
-		t := s.table(g)
-		c, at := t.word(hash, word)
-		if c != nil {
-			c.low++
-			return
+// updateWords is Update of values that are words. The table of the last row's group is
+// at hand for the next one.
+func (s *States) updateWords(groups []uint32, rows []int32, in *types.Vector, hashes []uint64) {
+	hasNulls := len(in.Nulls) > 0
+	floats := in.Type.Kind() == types.KindFloat
+	var t table
+	var g *group
+	for i, number := range groups {
+		r := int(rows[i])
+		if hasNulls && in.Nulls.Has(r) {
+			continue
 		}
-		if n := int(g.n); n < s.limit && n < len(t.counters) {
-			t.put(at, n, counter{hash, word, 1, g.floor})
-			g.n++
-			return
+		word := uint64(0)
+		if floats {
+			word = valuehash.FloatBits(in.Floats[r])
+		} else {
+			word = uint64(in.Ints[r])
 		}
+		if to := &s.groups[number]; to != g {
+			g, t = to, table{}
+			if g.class != 0 {
+				t = s.table(g)
+			}
+		}
+		g.total++
+		hash := hashes[i]
+		at := 0
+		if g.class != 0 {
+			var c *counter
+			if c, at = t.word(hash, word); c != nil {
+				c.low++
+				continue
+			}
+		}
+		if n := int(g.n); n >= s.limit || n >= len(t.counters) {
+			s.prepare(g)
+			t = s.table(g)
+			_, at = t.word(hash, word)
+		}
+		t.put(at, int(g.n), counter{hash, word, 1, g.floor})
+		g.n++
 	}
-	s.prepare(g)
-	t := s.table(g)
-	_, at := t.word(hash, word)
-	t.put(at, int(g.n), counter{hash, word, 1, g.floor})
-	g.n++
 }
 
 // countBytes counts one occurrence of bytes.
@@ -204,10 +224,7 @@ func (s *States) resize(g *group, class uint8) {
 func (s *States) prune(g *group) {
 	all := s.of(g)
 	s.selected = slab.GrowTo(s.selected[:0], len(all))
-	for i := range all {
-		s.selected[i] = all[i].upper()
-	}
-	g.floor = s.raisedFloor(s.selected)
+	g.floor = s.raisedFloor(all, g.floor, s.selected)
 	above, ties := 0, 0
 	for i := range all {
 		upper := all[i].upper()
