@@ -24,6 +24,23 @@ type change struct {
 	ids   *types.Vector
 	old   *types.Batch // before an Update or a Delete
 	new   *types.Batch // after an Insert or an Update; nil where that is to be fetched
+
+	charged int64 // of the statement's memory
+}
+
+// charge brings the budget up to date with what the change keeps.
+func (c *change) charge(m *budget) error {
+	n := int64(c.ids.MemoryBytes())
+	for _, b := range []*types.Batch{c.old, c.new} {
+		if b != nil {
+			n += int64(b.MemoryBytes())
+		}
+	}
+	if err := m.grow(n - c.charged); err != nil {
+		return err
+	}
+	c.charged = n
+	return nil
 }
 
 // Postponed is a check of a deferred constraint: of a row that references, or of the
@@ -122,9 +139,13 @@ func (r *run) writeRows(ctx context.Context, kind plan.ModifyKind, rules *plan.R
 			return err
 		}
 	}
-	if linked {
-		r.state.writes = append(r.state.writes, c)
+	if !linked {
+		return nil
 	}
+	if err := c.charge(&r.state.memory); err != nil {
+		return err
+	}
+	r.state.writes = append(r.state.writes, c)
 	return nil
 }
 
@@ -143,6 +164,7 @@ func (r *run) settle(ctx context.Context) error {
 				return err
 			}
 		}
+		r.state.memory.shrink(c.charged)
 	}
 	return nil
 }
@@ -356,7 +378,11 @@ func (l *Loader) Insert(ctx context.Context, rows *types.Batch) error {
 		return err
 	}
 	for i := range l.run.state.writes[before:] {
-		l.run.state.writes[before+i].new = nil // the rows are the caller's, and there may be many
+		c := &l.run.state.writes[before+i]
+		c.new = nil // the rows are the caller's, and there may be many
+		if err := c.charge(&l.run.state.memory); err != nil {
+			return err
+		}
 	}
 	return nil
 }
