@@ -20,6 +20,7 @@ const (
 	KindView           Kind = "view"
 	KindContinuousView Kind = "continuous view"
 	KindSequence       Kind = "sequence"
+	KindMaterialized   Kind = "materialized view"
 )
 
 // Schema is a part of a database's names, besides public.
@@ -28,6 +29,7 @@ type Schema struct {
 	Name    string
 	Owner   string
 	Created time.Time
+	Comment string `json:",omitempty"`
 }
 
 // Relation is a descriptor of any kind. Exactly one of the pointers that fits
@@ -41,13 +43,27 @@ type Relation struct {
 	Columns []types.Column // visible data columns, in order
 	Created time.Time
 	Owner   string
+	// Comments are what COMMENT ON said of it (key "") and of its parts, see CommentOf.
+	Comments map[string]string `json:",omitempty"`
 
 	Table          *Table          `json:",omitempty"`
 	Stream         *Stream         `json:",omitempty"`
 	View           *View           `json:",omitempty"`
 	ContinuousView *ContinuousView `json:",omitempty"`
 	Sequence       *Sequence       `json:",omitempty"`
+	// Materialized is the query of a materialized view, whose rows are those of Table.
+	Materialized *Materialized `json:",omitempty"`
 }
+
+// Materialized is what a materialized view is filled by.
+type Materialized struct {
+	View
+	Populated bool // false: it cannot be read until it is refreshed
+}
+
+// CommentOf is the key of the comment on a part of a relation: a "column", an "index" or
+// a "constraint".
+func CommentOf(part, name string) string { return part + " " + name }
 
 // Column returns the position of a column by name, or -1.
 func (r *Relation) Column(name string) int {
@@ -111,7 +127,10 @@ type Sequence struct {
 	Start, Increment int64
 	Min, Max         int64
 	Cycle            bool
-	Table            id.Relation // that owns it, by the default of a column, or 0
+	Table            id.Relation // that owns it, or 0
+	// Column is that of the table which owns it; empty in old sequences: the one whose
+	// default it is.
+	Column string `json:",omitempty"`
 }
 
 // Indexes returns the indexes of a table, that of the primary key first.
@@ -135,6 +154,14 @@ type View struct {
 	// Path is the search path of that session, by which the names in the body are
 	// looked up; nil is the view's own schema.
 	Path []string `json:",omitempty"`
+}
+
+// Body returns the query of a view of any kind but a continuous one, or nil.
+func (r *Relation) Body() *View {
+	if r.Materialized != nil {
+		return &r.Materialized.View
+	}
+	return r.View
 }
 
 // Stream is a partitioned, durable sequence of events, which is only appended to: what

@@ -159,6 +159,26 @@ func (t *Tx) CreateSchema(name, owner string, now time.Time) {
 	t.SetSchema(catalog.Schema{Name: name, Owner: owner, Created: now})
 }
 
+// RenameSchema gives a schema and its relations another name.
+func (t *Tx) RenameSchema(schema catalog.Schema, name string) error {
+	in := t.Snapshot().Relations()
+	was := schema.Name
+	schema.Name = name
+	t.change(func() {
+		put(t, t.schemas, was, nil)
+		put(t, t.schemas, name, &schema)
+	})
+	for _, r := range in {
+		if r.Schema != was {
+			continue
+		}
+		next := copyOf(r)
+		next.Schema = name
+		t.set(next)
+	}
+	return nil
+}
+
 // DropSchema removes a schema, which has to be empty: 2BP01 otherwise.
 func (t *Tx) DropSchema(name string) error {
 	for _, r := range t.Snapshot().Relations() {

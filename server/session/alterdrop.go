@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -169,26 +170,45 @@ func (c *tableChange) renameColumn(x *ast.TableChange) error {
 		check.SQL = ast.String(body.Body.(*ast.SelectCore).Targets[0].Expr)
 	}
 	c.next.Columns[n].Name = x.NewName
+	renameComment(c.next, "column", x.OldName, x.NewName)
+	for _, q := range c.s.ownedSequences(c.next) {
+		if q.Sequence.Column != x.OldName {
+			continue
+		}
+		err := c.s.catalog().Update(q.ID, func(r *catalog.Relation) error {
+			r.Sequence.Column = x.NewName
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return checkColumns(c.next.Columns)
 }
 
-func (c *tableChange) rename(x *ast.TableChange) error {
-	if d := c.s.dependents(c.next); len(d) > 0 {
-		return errRead(c.next.Name, d[0].Name)
-	}
-	_, name, err := c.s.newName(ast.ObjectName{Pos: x.Pos, Schema: c.next.Schema, Name: x.NewName})
-	if err != nil {
-		return err
-	}
-	if c.s.nameTaken(c.next.Schema, name) {
-		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
-	}
-	for _, x := range c.next.Indexes() {
-		if x.Primary {
-			c.next.Table.PrimaryKeyName = x.Name // which stays
+// place moves the table; its sequences follow it to another schema.
+func (c *tableChange) place(x *ast.TableChange) error {
+	schema := c.next.Schema
+	for _, i := range c.next.Indexes() {
+		if i.Primary {
+			c.next.Table.PrimaryKeyName = i.Name // which stays
+		}
+		if x.Action == ast.SetSchema && x.NewName != schema && c.s.nameTaken(x.NewName, i.Name) {
+			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists in schema %q", i.Name, x.NewName)
 		}
 	}
-	c.next.Name = name
+	if err := c.s.place(c.next, x); err != nil || c.next.Schema == schema {
+		return err
+	}
+	for _, q := range c.s.ownedSequences(c.next) {
+		if err := c.s.move(q, c.next.Schema, q.Name); err != nil {
+			return err
+		}
+		was, is := nextCall(schema, q.Name), nextCall(c.next.Schema, q.Name)
+		for i, d := range c.next.Table.Defaults {
+			c.next.Table.Defaults[i] = strings.ReplaceAll(d, was, is)
+		}
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ func (s *Session) changeTable(rel *catalog.Relation, change func(*tableChange) e
 	if err := change(c); err != nil {
 		return err
 	}
+	dropComments(c.next)
 	return s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
 		*r = *c.next
 		return nil
@@ -59,69 +60,13 @@ func copyTable(rel *catalog.Relation) *catalog.Relation {
 	return &r
 }
 
-// alterTable runs ALTER TABLE.
-func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) (string, error) {
-	const tag = "ALTER TABLE"
-	rel, err := s.lookup(x.Name)
-	if err != nil {
-		if !x.IfExists {
-			return "", err
-		}
-		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "relation %q does not exist, skipping", x.Name.Name))
-	}
-	if rel.Table == nil {
-		return s.alterOther(rel, x)
-	}
-	if err := s.settled(rel, "ALTER TABLE"); err != nil {
-		return "", err
-	}
-	if err := s.freeReferenced(ctx, rel, x, out); err != nil {
-		return "", err
-	}
-	if rel, err = s.lookup(x.Name); err != nil { // it may have lost a foreign key to itself
-		return "", err
-	}
-	err = s.changeTable(rel, func(c *tableChange) error {
-		for i := range x.Changes {
-			if err := c.apply(ctx, &x.Changes[i], out); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return tag, s.dropUnusedSequences(rel.ID)
-}
-
-// alterOther renames a view or a sequence by ALTER TABLE, as PostgreSQL allows.
-func (s *Session) alterOther(rel *catalog.Relation, x *ast.AlterTable) (string, error) {
-	c := &x.Changes[0]
-	if rel.View == nil && rel.Sequence == nil || len(x.Changes) > 1 || c.Action != ast.RenameTo {
-		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).
-			WithHint("Use ALTER %s.", upper(string(rel.Kind))).At(x.Name.Position())
-	}
-	if d := s.dependents(rel); len(d) > 0 {
-		return "", errRead(rel.Name, d[0].Name)
-	}
-	_, name, err := s.newName(ast.ObjectName{Pos: c.Pos, Schema: rel.Schema, Name: c.NewName})
-	if err != nil {
-		return "", err
-	}
-	return "ALTER TABLE", s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
-		r.Name = name
-		return nil
-	})
-}
-
 // errRead refuses to change what a view reads: its text would mean something else.
 func errRead(name, view string) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "%q cannot be changed because view %q reads it", name, view).
 		WithHint("Drop the view and create it again.")
 }
 
-// dropUnusedSequences drops the sequences of a table that no column has any more.
+// dropUnusedSequences drops the sequences of a table whose columns it has no more.
 func (s *Session) dropUnusedSequences(table id.Relation) error {
 	rel := s.snapshot().ByID(table)
 	for _, q := range s.ownedSequences(rel) {
@@ -144,8 +89,12 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 		return c.dropColumn(ctx, x, out)
 	case ast.RenameColumn:
 		return c.renameColumn(x)
-	case ast.RenameTo:
-		return c.rename(x)
+	case ast.RenameTo, ast.SetSchema:
+		return c.place(x)
+	case ast.RenameConstraint:
+		return c.renameConstraint(x)
+	case ast.SetOptions, ast.ResetOptions:
+		return checkStorage(x.Options)
 	case ast.AddConstraint:
 		return c.addConstraint(ctx, x)
 	case ast.DropConstraint:
@@ -155,7 +104,7 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 	case ast.AlterConstraint:
 		return c.alterConstraint(x)
 	case ast.SetOwner:
-		c.next.Owner = x.NewName
+		c.next.Owner = c.s.roleNamed(x.NewName)
 		return nil
 	}
 	n, err := c.column(x)

@@ -38,6 +38,10 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.createSequence(ctx, x, out)
 	case *ast.AlterTable:
 		tag, err = s.alterTable(ctx, x, out)
+	case *ast.AlterSchema:
+		tag, err = s.alterSchema(x)
+	case *ast.CommentOn:
+		tag, err = s.commentOn(x)
 	case *ast.CreateView:
 		tag, err = s.createView(ctx, x)
 	case *ast.CreateSchema:
@@ -75,8 +79,6 @@ func statementName(stmt ast.Statement) string {
 	switch stmt.(type) {
 	case *ast.CreateSink:
 		return "CREATE SINK"
-	case *ast.CommentOn:
-		return "COMMENT ON"
 	case *ast.Subscribe:
 		return "SUBSCRIBE"
 	case *ast.Explain:
@@ -111,6 +113,9 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	}
 	defer func() { _ = r.close() }() // its rows are all read, or the statement failed
 	r.settings.PartialResults = envelope.PartialError
+	if len(x.ColumnNames) > len(r.columns()) {
+		return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
+	}
 	var cols []types.Column
 	for i, c := range r.columns() {
 		c.Role, c.NotNull = types.RoleData, false
@@ -193,6 +198,7 @@ var kindsOf = map[ast.ObjectKind][]catalog.Kind{
 	ast.StreamObject:         {catalog.KindStream},
 	ast.ViewObject:           {catalog.KindView, catalog.KindContinuousView},
 	ast.ContinuousViewObject: {catalog.KindContinuousView},
+	ast.MaterializedObject:   {catalog.KindMaterialized},
 	ast.SequenceObject:       {catalog.KindSequence},
 }
 

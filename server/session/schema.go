@@ -32,6 +32,69 @@ func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 	return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", x.Name)
 }
 
+// alterSchema runs ALTER SCHEMA.
+func (s *Session) alterSchema(x *ast.AlterSchema) (string, error) {
+	const tag = "ALTER SCHEMA"
+	at := slices.IndexFunc(s.snapshot().Schemas, func(o catalog.Schema) bool { return o.Name == x.Name })
+	switch {
+	case at < 0 && (x.Name == catalog.PublicSchema || isSystemSchema(x.Name)):
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "schema %q cannot be changed", x.Name).At(x.Position())
+	case at < 0:
+		return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", x.Name)
+	}
+	schema := s.snapshot().Schemas[at]
+	switch {
+	case x.Action == ast.SetOwner:
+		schema.Owner = s.roleNamed(x.NewName)
+		s.catalog().SetSchema(schema)
+		return tag, nil
+	case s.snapshot().HasSchema(x.NewName) || isSystemSchema(x.NewName):
+		return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", x.NewName)
+	case strings.HasPrefix(x.NewName, "pg_"):
+		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", x.NewName).
+			WithDetail("The prefix \"pg_\" is reserved for system schemas.")
+	}
+	for _, view := range s.snapshot().Relations() {
+		if view.Schema == x.Name && (view.Stream != nil || view.ContinuousView != nil) {
+			return "", sqlerr.New(sqlerr.FeatureNotSupported, "schema %q cannot be renamed because %s %q is in it", x.Name, view.Kind, view.Name)
+		}
+		if body := view.Body(); body != nil && (slices.Contains(body.Path, x.Name) || namesSchema(body.SQL, x.Name)) {
+			return "", errRead(x.Name, view.Name)
+		}
+	}
+	var sequences []*catalog.Relation
+	for _, r := range s.snapshot().Relations() {
+		if r.Schema == x.Name && r.Sequence != nil {
+			sequences = append(sequences, r)
+		}
+	}
+	if err := s.catalog().RenameSchema(schema, x.NewName); err != nil {
+		return "", err
+	}
+	for _, q := range sequences {
+		if err := s.move(q, x.NewName, q.Name); err != nil {
+			return "", err
+		}
+	}
+	return tag, nil
+}
+
+// namesSchema reports whether a query names a relation with this schema.
+func namesSchema(sql, schema string) bool {
+	body, err := parseSelect(sql)
+	if err != nil {
+		return true
+	}
+	found := false
+	ast.Walk(body, func(n ast.Node) bool {
+		if ref, ok := n.(*ast.TableRef); ok {
+			found = found || ref.Name.Schema == schema
+		}
+		return !found
+	})
+	return found
+}
+
 // dropSchemas runs DROP SCHEMA.
 func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error {
 	for _, n := range x.Names {

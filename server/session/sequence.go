@@ -29,7 +29,7 @@ func sequenceOf(o ast.SequenceOptions, t types.OID) (*catalog.Sequence, error) {
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "sequence type must be smallint, integer, or bigint")
 	}
-	q := &catalog.Sequence{Type: t, Increment: 1, Min: 1, Max: most, Cycle: o.Cycle}
+	q := &catalog.Sequence{Type: t, Increment: 1, Min: 1, Max: most, Cycle: o.Cycle == ast.Yes}
 	if o.Increment != nil {
 		q.Increment = *o.Increment
 	}
@@ -49,21 +49,129 @@ func sequenceOf(o ast.SequenceOptions, t types.OID) (*catalog.Sequence, error) {
 	if o.Start != nil {
 		q.Start = *o.Start
 	}
+	return q, checkSequence(q, most)
+}
+
+// checkSequence makes sure that the options of a sequence fit together; most is the
+// largest number of its type.
+func checkSequence(q *catalog.Sequence, most int64) error {
 	switch {
 	case q.Increment == 0:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "INCREMENT must not be zero")
+		return sqlerr.New(sqlerr.InvalidParameterValue, "INCREMENT must not be zero")
 	case q.Max > most:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "MAXVALUE (%d) is out of range for sequence data type %s", q.Max, types.Of(t))
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MAXVALUE (%d) is out of range for sequence data type %s", q.Max, types.Of(q.Type))
 	case q.Min < -most-1:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) is out of range for sequence data type %s", q.Min, types.Of(t))
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) is out of range for sequence data type %s", q.Min, types.Of(q.Type))
 	case q.Min >= q.Max:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) must be less than MAXVALUE (%d)", q.Min, q.Max)
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) must be less than MAXVALUE (%d)", q.Min, q.Max)
 	case q.Start < q.Min:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be less than MINVALUE (%d)", q.Start, q.Min)
+		return sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be less than MINVALUE (%d)", q.Start, q.Min)
 	case q.Start > q.Max:
-		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be greater than MAXVALUE (%d)", q.Start, q.Max)
+		return sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be greater than MAXVALUE (%d)", q.Start, q.Max)
 	}
-	return q, nil
+	return nil
+}
+
+// alterSequence changes the options of a sequence, and with RESTART how far it is.
+func (s *Session) alterSequence(ctx context.Context, rel *catalog.Relation, o *ast.SequenceOptions) error {
+	q := *rel.Sequence
+	most := sequenceBounds[q.Type]
+	resetMin, resetMax := o.NoMin, o.NoMax
+	typeMin, typeMax := false, false
+	if o.Type != nil {
+		named, err := bind.TypeOf(o.Type)
+		if err != nil {
+			return err
+		}
+		typeMin, typeMax = q.Min == -most-1, q.Max == most
+		q.Type = named.OID
+		if most = sequenceBounds[q.Type]; most == 0 {
+			return sqlerr.New(sqlerr.InvalidParameterValue, "sequence type must be smallint, integer, or bigint")
+		}
+	}
+	set := func(to, from *int64) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	set(&q.Increment, o.Increment)
+	switch down := q.Increment < 0; {
+	case o.Max == nil && (typeMax || resetMax && !down):
+		q.Max = most
+	case o.Max == nil && resetMax:
+		q.Max = -1
+	}
+	switch down := q.Increment < 0; {
+	case o.Min == nil && (typeMin || resetMin && down):
+		q.Min = -most - 1
+	case o.Min == nil && resetMin:
+		q.Min = 1
+	}
+	set(&q.Max, o.Max)
+	set(&q.Min, o.Min)
+	set(&q.Start, o.Start)
+	if o.Cycle != ast.Unset {
+		q.Cycle = o.Cycle == ast.Yes
+	}
+	if err := checkSequence(&q, most); err != nil {
+		return err
+	}
+	last, _, err := s.tx().LastValue(rel)
+	if err != nil {
+		return err
+	}
+	var restart *int64
+	if o.Restart {
+		last = q.Start
+		set(&last, o.RestartWith)
+		restart = &last
+	}
+	switch {
+	case last < q.Min:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", last, q.Min)
+	case last > q.Max:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", last, q.Max)
+	}
+	if err := s.tx().HoldSequence(ctx, rel, restart); err != nil {
+		return err
+	}
+	return s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
+		r.Sequence = &q
+		return s.ownSequence(r, o.OwnedBy)
+	})
+}
+
+// ownSequence gives a sequence the column that OWNED BY names, or none.
+func (s *Session) ownSequence(rel *catalog.Relation, by *ast.ObjectName) error {
+	if by == nil {
+		return nil
+	}
+	if owner := s.snapshot().ByID(rel.Sequence.Table); owner != nil {
+		if _, identity := owner.Table.Identity[s.columnOf(owner, rel)]; identity {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot change ownership of identity sequence").
+				WithDetail("Sequence %q is linked to table %q.", rel.Name, owner.Name)
+		}
+	}
+	switch {
+	case by.Schema == "" && by.Name == "none":
+		rel.Sequence.Table, rel.Sequence.Column = 0, ""
+		return nil
+	case by.Schema == "":
+		return sqlerr.New(sqlerr.SyntaxError, "invalid OWNED BY option").WithHint("Specify OWNED BY table.column or OWNED BY NONE.").At(by.Position())
+	}
+	table, err := s.lookup(ast.ObjectName{Pos: by.Pos, Schema: by.Catalog, Name: by.Schema})
+	switch {
+	case err != nil:
+		return err
+	case table.Kind != catalog.KindTable:
+		return sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation %q", table.Name)
+	case table.Schema != rel.Schema:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "sequence must be in same schema as table it is linked to")
+	case table.Column(by.Name) < 0:
+		return sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", by.Name, table.Name)
+	}
+	rel.Sequence.Table, rel.Sequence.Column = table.ID, by.Name
+	return nil
 }
 
 // createSequence runs CREATE SEQUENCE.
@@ -80,14 +188,21 @@ func (s *Session) createSequence(ctx context.Context, x *ast.CreateSequence, out
 	if err != nil {
 		return "", err
 	}
-	return tag, s.create(ctx, &catalog.Relation{
+	rel := &catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: s.now(), Owner: s.User(),
-	})
+	}
+	if err := s.ownSequence(rel, x.Options.OwnedBy); err != nil {
+		return "", err
+	}
+	return tag, s.create(ctx, rel)
 }
 
-// columnOf returns the column of a table whose default is a sequence, or -1.
+// columnOf returns the column of a table that owns a sequence, or -1.
 func (s *Session) columnOf(table, sequence *catalog.Relation) int {
-	call := "nextval(" + ast.QuoteString(sequenceName(sequence.Schema, sequence.Name)) + "::regclass)"
+	if sequence.Sequence.Column != "" {
+		return table.Column(sequence.Sequence.Column)
+	}
+	call := nextCall(sequence.Schema, sequence.Name)
 	for i := range table.Columns {
 		if table.Table.Defaults[i] == call {
 			return i

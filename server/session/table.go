@@ -74,6 +74,9 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return "CREATE TABLE", err
 	}
+	if err := checkStorage(x.Options); err != nil {
+		return "", err
+	}
 	if x.As != nil {
 		return s.createTableAs(ctx, x, schema, name, out)
 	}
@@ -179,12 +182,12 @@ func (d *definer) generated(n int, x *ast.ColumnDef) error {
 	if err != nil {
 		return err
 	}
-	q.Table = d.table.ID
+	q.Table, q.Column = d.table.ID, col.Name
 	name := d.free(d.table.Name+"_"+col.Name, "seq")
 	d.sequences = append(d.sequences, &catalog.Relation{
 		ID: d.s.engine.Catalog.Reserve(), Schema: d.table.Schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: d.s.now(), Owner: d.s.User(),
 	})
-	d.table.Table.Defaults[n] = "nextval(" + ast.QuoteString(sequenceName(d.table.Schema, name)) + "::regclass)"
+	d.table.Table.Defaults[n] = nextCall(d.table.Schema, name)
 	return nil
 }
 

@@ -22,13 +22,18 @@ type Identity struct {
 	Options SequenceOptions
 }
 
-// SequenceOptions are those of CREATE SEQUENCE and IDENTITY; nil where not given.
+// SequenceOptions are those of CREATE and ALTER SEQUENCE and of IDENTITY; nil where not
+// given.
 type SequenceOptions struct {
-	Type      *TypeName
-	Start     *int64
-	Increment *int64
-	Min, Max  *int64
-	Cycle     bool
+	Type         *TypeName
+	Start        *int64
+	Increment    *int64
+	Min, Max     *int64
+	NoMin, NoMax bool
+	Cycle        Choice
+	Restart      bool // of ALTER: at RestartWith or, if that is nil, at the start
+	RestartWith  *int64
+	OwnedBy      *ObjectName // table.column in its parts, or the name none
 }
 
 // CreateSequence is CREATE SEQUENCE.
@@ -215,6 +220,8 @@ const (
 	ColumnObject         ObjectKind = "COLUMN"
 	IndexObject          ObjectKind = "INDEX"
 	SequenceObject       ObjectKind = "SEQUENCE"
+	ConstraintObject     ObjectKind = "CONSTRAINT"
+	MaterializedObject   ObjectKind = "MATERIALIZED VIEW"
 )
 
 // Drop is DROP kind [IF EXISTS] names [CASCADE].
@@ -252,19 +259,25 @@ const (
 	ValidateConstraint
 	AlterConstraint
 	SetOwner
+	SetSchema
+	RenameConstraint
+	SequenceChange
 )
 
-// AlterTable is ALTER TABLE name with one or more changes.
+// AlterTable is ALTER TABLE, VIEW, MATERIALIZED VIEW, SEQUENCE or INDEX name with one or
+// more changes.
 type AlterTable struct {
 	Pos
+	Kind     ObjectKind
 	Name     ObjectName
 	IfExists bool
 	Changes  []TableChange
 }
 
 // TableChange is ADD [COLUMN] column | DROP [COLUMN] name | ALTER [COLUMN] name … | ADD
-// constraint | DROP CONSTRAINT name | RENAME [COLUMN] name TO name | RENAME TO name |
-// OWNER TO name.
+// constraint | DROP CONSTRAINT name | RENAME [COLUMN] name TO name | RENAME CONSTRAINT
+// name TO name | RENAME TO name | OWNER TO name | SET SCHEMA name | SET (options) |
+// RESET (names) | options of a sequence.
 type TableChange struct {
 	Pos
 	Action AlterAction
@@ -278,6 +291,16 @@ type TableChange struct {
 	Constraint *Constraint
 	Type       *TypeName // of SetType
 	Expr       Expr      // of SetDefault, and USING of SetType
+	Options    []Option  // of SetOptions and ResetOptions
+	Sequence   SequenceOptions
+}
+
+// AlterSchema is ALTER SCHEMA name RENAME TO name | OWNER TO name.
+type AlterSchema struct {
+	Pos
+	Name    string
+	Action  AlterAction
+	NewName string
 }
 
 // AlterStream is ALTER STREAM name SET (options) | RESET (names) | PARTITION n
@@ -308,12 +331,14 @@ type AlterContinuousView struct {
 }
 
 // CommentOn is COMMENT ON kind name IS 'text'; Comment is nil for NULL. Of a column,
-// Name holds relation.column in its parts.
+// Name holds relation.column in its parts; of a constraint it is the table, and
+// Constraint the name.
 type CommentOn struct {
 	Pos
-	Kind    ObjectKind
-	Name    ObjectName
-	Comment *string
+	Kind       ObjectKind
+	Name       ObjectName
+	Constraint string
+	Comment    *string
 }
 
 func (*CreateTable) node()          {}
@@ -327,6 +352,7 @@ func (*CreateIndex) node()          {}
 func (*CreateDatabase) node()       {}
 func (*Drop) node()                 {}
 func (*AlterTable) node()           {}
+func (*AlterSchema) node()          {}
 func (*AlterStream) node()          {}
 func (*AlterContinuousView) node()  {}
 func (*CommentOn) node()            {}
@@ -342,6 +368,7 @@ func (*CreateIndex) statement()          {}
 func (*CreateDatabase) statement()       {}
 func (*Drop) statement()                 {}
 func (*AlterTable) statement()           {}
+func (*AlterSchema) statement()          {}
 func (*AlterStream) statement()          {}
 func (*AlterContinuousView) statement()  {}
 func (*CommentOn) statement()            {}

@@ -175,8 +175,20 @@ func (p *printer) sequenceOptions(o SequenceOptions) {
 			p.write(" ", v.name, " ", strconv.FormatInt(*v.value, 10))
 		}
 	}
-	if o.Cycle {
-		p.write(" CYCLE")
+	for _, v := range []struct {
+		name string
+		is   bool
+	}{{"NO MINVALUE", o.NoMin}, {"NO MAXVALUE", o.NoMax}, {"CYCLE", o.Cycle == Yes}, {"NO CYCLE", o.Cycle == No}, {"RESTART", o.Restart}} {
+		if v.is {
+			p.write(" ", v.name)
+		}
+	}
+	if o.RestartWith != nil {
+		p.write(" ", strconv.FormatInt(*o.RestartWith, 10))
+	}
+	if o.OwnedBy != nil {
+		p.write(" OWNED BY ")
+		p.name(*o.OwnedBy)
 	}
 }
 
@@ -297,7 +309,7 @@ func (p *printer) drop(x *Drop) {
 }
 
 func (p *printer) alterTable(x *AlterTable) {
-	p.write("ALTER TABLE ")
+	p.write("ALTER ", string(x.Kind), " ")
 	p.ifExists(x.IfExists)
 	p.name(x.Name)
 	p.list(len(x.Changes), func(i int) { p.tableChange(&x.Changes[i]) })
@@ -319,9 +331,18 @@ func (p *printer) tableChange(x *TableChange) {
 		p.ident(x.OldName)
 		p.write(" TO ")
 		p.ident(x.NewName)
-	case RenameTo, SetOwner:
-		p.write(map[AlterAction]string{RenameTo: " RENAME TO ", SetOwner: " OWNER TO "}[x.Action])
+	case RenameConstraint:
+		p.write(" RENAME CONSTRAINT ")
+		p.ident(x.OldName)
+		p.write(" TO ")
 		p.ident(x.NewName)
+	case RenameTo, SetOwner, SetSchema:
+		p.write(map[AlterAction]string{RenameTo: " RENAME TO ", SetOwner: " OWNER TO ", SetSchema: " SET SCHEMA "}[x.Action])
+		p.ident(x.NewName)
+	case SetOptions, ResetOptions:
+		p.alterAction(x.Action, x.Options, "")
+	case SequenceChange:
+		p.sequenceOptions(x.Sequence)
 	case AddConstraint:
 		p.write(" ADD ")
 		p.constraint(x.Constraint)
@@ -410,6 +431,10 @@ func (p *printer) alterAction(a AlterAction, options []Option, newName string) {
 
 func (p *printer) commentOn(x *CommentOn) {
 	p.write("COMMENT ON ", string(x.Kind), " ")
+	if x.Kind == ConstraintObject {
+		p.ident(x.Constraint)
+		p.write(" ON ")
+	}
 	p.name(x.Name)
 	p.write(" IS ")
 	if x.Comment == nil {

@@ -27,6 +27,10 @@ func (p *printer) statement(s Statement) {
 		p.drop(x)
 	case *AlterTable:
 		p.alterTable(x)
+	case *AlterSchema:
+		p.write("ALTER SCHEMA ")
+		p.ident(x.Name)
+		p.tableChange(&TableChange{Action: x.Action, NewName: x.NewName})
 	case *AlterStream:
 		p.alterStream(x)
 	case *AlterContinuousView:

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/tallydb/tallydb/sql/ast"
 )
@@ -13,18 +14,45 @@ func (p *parser) alter(t *token) (ast.Statement, error) {
 		return p.alterStream(t)
 	case p.acceptWords("continuous", "view"):
 		return p.alterContinuousView(t)
-	case p.acceptWord("table"):
-		return p.alterTable(t)
+	case p.acceptWords("materialized", "view"):
+		return p.alterTable(t, ast.MaterializedObject)
+	case p.acceptWord("schema"):
+		return p.alterSchema(t)
 	case p.roleWord():
 		return p.alterRole(t)
-	case p.isWord("view", "database", "schema", "system", "sequence", "index", "type", "default"):
+	}
+	for _, kind := range []ast.ObjectKind{ast.TableObject, ast.ViewObject, ast.SequenceObject, ast.IndexObject} {
+		if p.acceptWord(strings.ToLower(string(kind))) {
+			return p.alterTable(t, kind)
+		}
+	}
+	if p.isWord("database", "system", "type", "default", "domain", "function", "extension", "policy", "operator", "aggregate", "collation") {
 		return nil, unsupported(p.cur(), "ALTER "+upper(p.cur().text))
 	}
 	return nil, p.errorHere()
 }
 
-func (p *parser) alterTable(t *token) (ast.Statement, error) {
-	s := &ast.AlterTable{Pos: ast.Pos(t.char)}
+// alterSchema parses ALTER SCHEMA name RENAME TO name and OWNER TO name.
+func (p *parser) alterSchema(t *token) (ast.Statement, error) {
+	s := &ast.AlterSchema{Pos: ast.Pos(t.char)}
+	var err error
+	if s.Name, err = p.simpleName(); err != nil {
+		return nil, err
+	}
+	switch {
+	case p.acceptWords("rename", "to"):
+		s.Action = ast.RenameTo
+	case p.acceptWords("owner", "to"):
+		s.Action = ast.SetOwner
+	default:
+		return nil, p.errorHere()
+	}
+	s.NewName, err = p.label()
+	return s, err
+}
+
+func (p *parser) alterTable(t *token, kind ast.ObjectKind) (ast.Statement, error) {
+	s := &ast.AlterTable{Pos: ast.Pos(t.char), Kind: kind}
 	var err error
 	if s.IfExists, err = p.ifExists(); err != nil {
 		return nil, err
@@ -33,9 +61,19 @@ func (p *parser) alterTable(t *token) (ast.Statement, error) {
 	if s.Name, err = p.objectName(); err != nil {
 		return nil, err
 	}
-	err = p.commaList(func() error {
+	err = p.commaList(func() (err error) {
 		c := ast.TableChange{Pos: p.pos()}
-		err := p.tableChange(&c)
+		if start := p.at; kind == ast.SequenceObject {
+			if c.Sequence, err = p.sequenceOptions(); err != nil {
+				return err
+			}
+			if p.at > start {
+				c.Action = ast.SequenceChange
+				s.Changes = append(s.Changes, c)
+				return nil
+			}
+		}
+		err = p.tableChange(&c)
 		s.Changes = append(s.Changes, c)
 		return err
 	})
@@ -70,16 +108,41 @@ func (p *parser) tableChange(c *ast.TableChange) (err error) {
 		return err
 	case p.acceptWords("alter", "constraint"):
 		return p.alterConstraint(c)
-	case p.acceptWord("rename") && !p.isWord("constraint"):
+	case p.acceptWords("rename", "constraint"):
+		c.Action = ast.RenameConstraint
+		return p.renamed(c)
+	case p.acceptWord("rename"):
 		return p.alterRename(c)
 	case p.acceptWord("alter"):
 		return p.alterColumn(c)
 	case p.acceptWords("owner", "to"):
 		c.Action = ast.SetOwner
+		c.NewName, err = p.label()
+		return err
+	case p.acceptWords("set", "schema"):
+		c.Action = ast.SetSchema
 		c.NewName, err = p.simpleName()
 		return err
+	case p.isWord("set", "reset") && p.peek(1).isPunct("("):
+		c.Action, c.Options, err = p.alterOptions()
+		return err
+	case first.isWord("set") && p.peek(1).isWord("tablespace", "logged", "unlogged", "without", "access"),
+		first.isWord("enable", "disable", "inherit", "no", "of", "not", "force", "cluster", "replica", "attach", "detach"):
+		return unsupported(first, "this form of ALTER TABLE")
 	}
-	return unsupported(first, "this form of ALTER TABLE")
+	return p.errorHere()
+}
+
+// renamed parses name TO name.
+func (p *parser) renamed(s *ast.TableChange) (err error) {
+	if s.OldName, err = p.simpleName(); err != nil {
+		return err
+	}
+	if err := p.expectWord("to"); err != nil {
+		return err
+	}
+	s.NewName, err = p.simpleName()
+	return err
 }
 
 // alterConstraint parses when a foreign key is checked from now on.
@@ -119,17 +182,12 @@ func (p *parser) droppedName(s *ast.TableChange) (err error) {
 }
 
 func (p *parser) alterRename(s *ast.TableChange) (err error) {
-	s.Action = ast.RenameTo
 	if !p.acceptWord("to") {
 		s.Action = ast.RenameColumn
 		p.acceptWord("column")
-		if s.OldName, err = p.simpleName(); err != nil {
-			return err
-		}
-		if err := p.expectWord("to"); err != nil {
-			return err
-		}
+		return p.renamed(s)
 	}
+	s.Action = ast.RenameTo
 	s.NewName, err = p.simpleName()
 	return err
 }
@@ -156,8 +214,12 @@ func (p *parser) alterColumn(s *ast.TableChange) (err error) {
 		if s.Type, err = p.typeName(); err == nil && p.acceptWord("using") {
 			s.Expr, err = p.parseExpr(0)
 		}
-	default:
+	case p.isWord("restart", "reset") || p.isWord("drop") && p.peek(1).isWord("identity", "expression") ||
+		p.isWord("add") && p.peek(1).isWord("generated") ||
+		p.isWord("set") && (p.peek(1).isWord("statistics", "storage", "compression", "generated", "increment", "cycle", "no", "start", "cache", "minvalue", "maxvalue") || p.peek(1).isPunct("(")):
 		return unsupported(first, "this form of ALTER TABLE")
+	default:
+		return p.errorHere()
 	}
 	return err
 }

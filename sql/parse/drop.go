@@ -28,6 +28,10 @@ func (p *parser) objectKind() ast.ObjectKind {
 		return ast.SequenceObject
 	case p.acceptWord("column"):
 		return ast.ColumnObject
+	case p.acceptWords("materialized", "view"):
+		return ast.MaterializedObject
+	case p.acceptWord("constraint"):
+		return ast.ConstraintObject
 	}
 	return ""
 }
@@ -39,8 +43,8 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	}
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
-	if s.Kind == "" || s.Kind == ast.ColumnObject {
-		if first.isWord("type", "domain", "function", "materialized",
+	if s.Kind == "" || s.Kind == ast.ColumnObject || s.Kind == ast.ConstraintObject {
+		if first.isWord("type", "domain", "function",
 			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
 			return nil, unsupported(first, "DROP "+upper(first.text))
 		}
@@ -65,7 +69,7 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	return s, nil
 }
 
-// comment parses COMMENT ON kind name IS 'text'.
+// comment parses COMMENT ON kind name IS 'text' and COMMENT ON CONSTRAINT name ON table.
 func (p *parser) comment(t *token) (ast.Statement, error) {
 	if err := p.expectWord("on"); err != nil {
 		return nil, err
@@ -73,9 +77,20 @@ func (p *parser) comment(t *token) (ast.Statement, error) {
 	first := p.cur()
 	s := &ast.CommentOn{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" {
+		if first.kind != tokWord {
+			return nil, p.errorHere()
+		}
 		return nil, unsupported(first, "COMMENT ON this kind of object")
 	}
 	var err error
+	if s.Kind == ast.ConstraintObject {
+		if s.Constraint, err = p.simpleName(); err != nil {
+			return nil, err
+		}
+		if err := p.expectWord("on"); err != nil {
+			return nil, err
+		}
+	}
 	if s.Name, err = p.objectName(); err != nil {
 		return nil, err
 	}

@@ -76,12 +76,22 @@ func (p *parser) sequenceOption(o *ast.SequenceOptions) (done bool, err error) {
 	case p.acceptWord("cache"): // numbers are kept in hand anyway
 		_, err = p.sequenceNumber()
 	case p.acceptWord("cycle"):
-		o.Cycle = true
+		o.Cycle = ast.Yes
 	case p.acceptWords("no", "cycle"):
-		o.Cycle = false
-	case p.acceptWords("no", "minvalue"), p.acceptWords("no", "maxvalue"):
+		o.Cycle = ast.No
+	case p.acceptWords("no", "minvalue"):
+		o.NoMin = true
+	case p.acceptWords("no", "maxvalue"):
+		o.NoMax = true
+	case p.acceptWord("restart"):
+		o.Restart = true
+		if p.acceptWord("with") || p.cur().kind == tokInteger || p.isOp("-") {
+			o.RestartWith, err = p.sequenceNumber()
+		}
 	case p.acceptWords("owned", "by"):
-		_, err = p.objectName()
+		var n ast.ObjectName
+		n, err = p.objectName()
+		o.OwnedBy = &n
 	default:
 		return true, nil
 	}

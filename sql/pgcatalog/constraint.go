@@ -133,16 +133,7 @@ func fillDescriptions(c *Catalog, w *writer) {
 	for _, f := range c.registered() {
 		w.add(f.oid, pgProcOID, 0, f.description)
 	}
-	for _, o := range c.relations() {
-		if o.about != "" {
-			w.add(o.oid, pgClassOID, 0, o.about)
-		}
-		for i, col := range o.columns {
-			if col.Role == types.RoleEnvelope {
-				w.add(o.oid, pgClassOID, i+1, envelopeAbout[col.Name])
-			}
-		}
-	}
+	c.comments(func(x comment) { w.add(x.oid, x.class, x.sub, x.text) })
 }
 
 // fillRules lists the rules that PostgreSQL makes of views.

@@ -168,15 +168,13 @@ func (c *Catalog) description(oid uint32, sub int) (string, bool) {
 	if f := c.function(oid); f != nil && sub == 0 {
 		return f.description, f.description != ""
 	}
-	o := c.object(oid)
-	switch {
-	case o == nil:
-	case sub == 0:
-		return o.about, o.about != ""
-	case sub <= len(o.columns) && o.columns[sub-1].Role == types.RoleEnvelope:
-		return envelopeAbout[o.columns[sub-1].Name], true
-	}
-	return "", false
+	text := ""
+	c.comments(func(x comment) {
+		if x.oid == oid && x.sub == sub {
+			text = x.text
+		}
+	})
+	return text, text != ""
 }
 
 // ObjectName implements expr.Definer.
