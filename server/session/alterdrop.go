@@ -16,10 +16,10 @@ import (
 // there is none.
 func (s *Session) readerOf(table *catalog.Relation, column string) *catalog.Relation {
 	for _, view := range s.dependents(table) {
-		if view.View == nil {
+		if view.Body() == nil {
 			continue
 		}
-		body, err := parseSelect(view.View.SQL)
+		body, err := parseSelect(view.Body().SQL)
 		if err != nil || mentions(body, column) {
 			return view
 		}

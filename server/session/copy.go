@@ -136,6 +136,9 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 	if err != nil {
 		return err
 	}
+	if rel.Materialized != nil {
+		return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view %q", rel.Name).At(c.Table.Position())
+	}
 	if rel.Stream == nil && rel.Table == nil {
 		return sqlerr.New(sqlerr.WrongObjectType, "cannot copy to %s %q", rel.Kind, rel.Name).WithHint("Copy into the stream that it reads.").At(c.Table.Position())
 	}

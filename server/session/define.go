@@ -6,7 +6,6 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
-	"github.com/tallydb/tallydb/distsql/envelope"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -38,6 +37,8 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.createSequence(ctx, x, out)
 	case *ast.AlterTable:
 		tag, err = s.alterTable(ctx, x, out)
+	case *ast.Refresh:
+		tag, err = s.refresh(ctx, x, out)
 	case *ast.AlterSchema:
 		tag, err = s.alterSchema(x)
 	case *ast.CommentOn:
@@ -102,52 +103,6 @@ func (s *Session) exists(schema, name string, ifNotExists bool, out *sink) (bool
 		return false, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
 	}
 	return true, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", name))
-}
-
-// createTableAs keeps the result of a query. A result that is not complete would
-// lose its label in a table, so it must carry _status or it fails (L-7).
-func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema, name string, out *sink) (string, error) {
-	r, err := s.start(ctx, x.As, nil)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = r.close() }() // its rows are all read, or the statement failed
-	r.settings.PartialResults = envelope.PartialError
-	if len(x.ColumnNames) > len(r.columns()) {
-		return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
-	}
-	var cols []types.Column
-	for i, c := range r.columns() {
-		c.Role, c.NotNull = types.RoleData, false
-		if i < len(x.ColumnNames) {
-			c.Name = x.ColumnNames[i].Name
-		}
-		if c.Type.OID == types.Unknown {
-			c.Type = types.Of(types.Text)
-		}
-		cols = append(cols, c)
-	}
-	rel := &catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindTable, Columns: cols, Table: &catalog.Table{}, Created: s.now(), Owner: s.User(),
-	}
-	if err := s.create(ctx, rel); err != nil {
-		return "", err
-	}
-	rows := 0
-	for !x.WithNoData {
-		b, err := r.read(ctx, out)
-		if err != nil {
-			return "", err
-		}
-		if b == nil {
-			break
-		}
-		if _, err := s.tx().Insert(ctx, rel, &types.Batch{Cols: b.Cols[:len(cols)], Rows: b.Rows}); err != nil {
-			return "", err
-		}
-		rows += b.Rows
-	}
-	return fmt.Sprintf("SELECT %d", rows), nil
 }
 
 // createView runs CREATE VIEW of the ordinary kind.
@@ -300,7 +255,7 @@ func (s *Session) dependents(rel *catalog.Relation) []*catalog.Relation {
 		switch {
 		case r.ContinuousView != nil && r.ContinuousView.Stream == rel.ID:
 			out = append(out, r)
-		case r.View != nil && s.viewReads(r, rel.ID):
+		case r.Body() != nil && s.viewReads(r, rel.ID):
 			out = append(out, r)
 		}
 	}
@@ -311,11 +266,15 @@ func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
 	if view.ID == rel {
 		return false
 	}
-	sel, err := parseSelect(view.View.SQL)
+	sel, err := parseSelect(view.Body().SQL)
 	if err != nil {
 		return false
 	}
-	q, err := bind.Bind(s.bindEnv(s.exprContext()), sel, nil)
+	env := s.bindEnv(s.exprContext())
+	if path := view.Body().Path; path != nil {
+		env.SearchPath = path
+	}
+	q, err := bind.Bind(env, sel, nil)
 	if err != nil {
 		return false // it reads something that is gone
 	}
@@ -335,7 +294,7 @@ func (s *Session) truncate(x *ast.Truncate, out *sink) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if rel.Table == nil {
+		if rel.Kind != catalog.KindTable {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).WithHint("Drop the %s and create it again.", rel.Kind).At(n.Position())
 		}
 		named = append(named, rel)

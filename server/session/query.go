@@ -54,6 +54,9 @@ func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.
 
 // startQuery starts a bound statement.
 func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
+	if err := s.populated(q); err != nil {
+		return nil, err
+	}
 	ec := s.exprContext()
 	ec.Params = params
 	leaves := physical.LeavesOf(q.Root)
@@ -152,6 +155,18 @@ func (s *Session) unaltered(q *plan.Query) error {
 	for _, r := range q.Relations {
 		if now := snapshot.ByID(r.ID); now != nil && now.Table != nil && now.Version != r.Version {
 			return errChanged(now.Name)
+		}
+	}
+	return nil
+}
+
+// populated fails where a statement reads a materialized view that has no rows yet.
+func (s *Session) populated(q *plan.Query) error {
+	snapshot := s.snapshot()
+	for _, r := range q.Relations {
+		if now := snapshot.ByID(r.ID); now != nil && now.Materialized != nil && !now.Materialized.Populated {
+			return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "materialized view %q has not been populated", now.Name).
+				WithHint("Use the REFRESH MATERIALIZED VIEW command.")
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 		return "", err
 	}
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
-		return "CREATE TABLE", err
+		return createTag(x), err
 	}
 	if err := checkStorage(x.Options); err != nil {
 		return "", err

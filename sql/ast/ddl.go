@@ -110,20 +110,32 @@ type Watermark struct {
 	Expr   Expr
 }
 
-// CreateTable is CREATE [TEMP] TABLE, also CREATE TABLE ... AS query.
+// CreateTable is CREATE [TEMP] TABLE, also CREATE TABLE ... AS query and CREATE
+// MATERIALIZED VIEW.
 type CreateTable struct {
 	Pos
-	Name        ObjectName
-	IfNotExists bool
-	Temporary   bool
-	Unlogged    bool
-	Columns     []ColumnDef
-	Constraints []Constraint
-	Options     []Option
+	Materialized bool
+	Name         ObjectName
+	IfNotExists  bool
+	Temporary    bool
+	Unlogged     bool
+	Columns      []ColumnDef
+	Constraints  []Constraint
+	Options      []Option
 	// As is the query of CREATE TABLE AS, whose column names are in ColumnNames.
 	As          *Select
 	ColumnNames []Identifier
 	WithNoData  bool
+	// Source is the text of As as written.
+	Source string
+}
+
+// Refresh is REFRESH MATERIALIZED VIEW [CONCURRENTLY] name [WITH NO DATA].
+type Refresh struct {
+	Pos
+	Name         ObjectName
+	Concurrently bool
+	WithNoData   bool
 }
 
 // CreateStream is CREATE STREAM.
@@ -353,6 +365,7 @@ func (*CreateDatabase) node()       {}
 func (*Drop) node()                 {}
 func (*AlterTable) node()           {}
 func (*AlterSchema) node()          {}
+func (*Refresh) node()              {}
 func (*AlterStream) node()          {}
 func (*AlterContinuousView) node()  {}
 func (*CommentOn) node()            {}
@@ -368,6 +381,7 @@ func (*CreateIndex) statement()          {}
 func (*CreateDatabase) statement()       {}
 func (*Drop) statement()                 {}
 func (*AlterTable) statement()           {}
+func (*Refresh) statement()              {}
 func (*AlterSchema) statement()          {}
 func (*AlterStream) statement()          {}
 func (*AlterContinuousView) statement()  {}

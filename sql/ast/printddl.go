@@ -81,7 +81,11 @@ func (p *printer) createTable(x *CreateTable) {
 	if x.Unlogged {
 		p.write("UNLOGGED ")
 	}
-	p.write("TABLE ")
+	if x.Materialized {
+		p.write("MATERIALIZED VIEW ")
+	} else {
+		p.write("TABLE ")
+	}
 	p.ifNotExists(x.IfNotExists)
 	p.name(x.Name)
 	if x.As == nil {
@@ -427,6 +431,17 @@ func (p *printer) alterAction(a AlterAction, options []Option, newName string) {
 	}
 	p.options(options)
 	p.write(")")
+}
+
+func (p *printer) refresh(x *Refresh) {
+	p.write("REFRESH MATERIALIZED VIEW ")
+	if x.Concurrently {
+		p.write("CONCURRENTLY ")
+	}
+	p.name(x.Name)
+	if x.WithNoData {
+		p.write(" WITH NO DATA")
+	}
 }
 
 func (p *printer) commentOn(x *CommentOn) {

@@ -27,6 +27,8 @@ func (p *printer) statement(s Statement) {
 		p.drop(x)
 	case *AlterTable:
 		p.alterTable(x)
+	case *Refresh:
+		p.refresh(x)
 	case *AlterSchema:
 		p.write("ALTER SCHEMA ")
 		p.ident(x.Name)

@@ -324,7 +324,7 @@ func OtherDatabase(n ast.ObjectName) error {
 func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *context) (*scope, error) {
 	b.use(rel)
 	switch rel.Kind {
-	case catalog.KindTable:
+	case catalog.KindTable, catalog.KindMaterialized:
 		scan := &plan.TableScan{Table: rel}
 		for i := range rel.Columns {
 			scan.Columns = append(scan.Columns, i)

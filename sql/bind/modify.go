@@ -30,6 +30,8 @@ func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, err
 		if what != "insert into" {
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s stream %q: events are facts and do not change", what, rel.Name).At(n.Position())
 		}
+	case catalog.KindMaterialized:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view %q", rel.Name).At(n.Position())
 	default:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s %s %q", what, rel.Kind, rel.Name).
 			WithHint("Insert into the stream that it reads.").At(n.Position())

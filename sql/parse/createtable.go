@@ -17,10 +17,10 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return p.createRecursiveView(t, orReplace, temporary)
 	case p.acceptWords("continuous", "view"):
 		return p.createContinuousView(t, orReplace)
-	case p.isWord("materialized"):
-		return nil, unsupported(p.cur(), "CREATE MATERIALIZED VIEW").WithHint("Use CREATE CONTINUOUS VIEW.")
 	case orReplace:
 		return nil, p.errorHere()
+	case p.acceptWords("materialized", "view"):
+		return p.createMaterialized(t, temporary)
 	case p.acceptWord("table"):
 		return p.createTable(t, temporary, unlogged)
 	case p.acceptWord("sequence"):
@@ -74,21 +74,65 @@ func (p *parser) createTable(t *token, temporary, unlogged bool) (ast.Statement,
 			return nil, err
 		}
 	}
-	if s.Options, err = p.withOptions(); err != nil {
+	return s, p.asQuery(s)
+}
+
+// createMaterialized parses CREATE MATERIALIZED VIEW.
+func (p *parser) createMaterialized(t *token, temporary bool) (ast.Statement, error) {
+	s := &ast.CreateTable{Pos: ast.Pos(t.char), Materialized: true}
+	if temporary {
+		return nil, p.errorHere()
+	}
+	var err error
+	if s.IfNotExists, err = p.ifNotExists(); err != nil {
 		return nil, err
+	}
+	if s.Name, err = p.objectName(); err != nil {
+		return nil, err
+	}
+	if p.isPunct("(") {
+		if s.ColumnNames, err = p.columnNames(); err != nil {
+			return nil, err
+		}
+	}
+	return s, p.asQuery(s)
+}
+
+// asQuery parses [WITH (options)] AS query [WITH [NO] DATA].
+func (p *parser) asQuery(s *ast.CreateTable) (err error) {
+	if s.Options, err = p.withOptions(); err != nil {
+		return err
 	}
 	if err := p.expectWord("as"); err != nil {
+		return err
+	}
+	if s.As, s.Source, err = p.parseQuerySource(); err != nil {
+		return err
+	}
+	s.WithNoData = p.withNoData()
+	return nil
+}
+
+// withNoData reads [WITH [NO] DATA].
+func (p *parser) withNoData() bool {
+	if p.acceptWords("with", "no", "data") {
+		return true
+	}
+	p.acceptWords("with", "data")
+	return false
+}
+
+// refresh parses REFRESH MATERIALIZED VIEW.
+func (p *parser) refresh(t *token) (ast.Statement, error) {
+	s := &ast.Refresh{Pos: ast.Pos(t.char)}
+	if err := p.expectWords("materialized", "view"); err != nil {
 		return nil, err
 	}
-	if s.As, err = p.parseQuery(); err != nil {
-		return nil, err
-	}
-	switch {
-	case p.acceptWords("with", "no", "data"):
-		s.WithNoData = true
-	case p.acceptWords("with", "data"):
-	}
-	return s, nil
+	s.Concurrently = p.acceptWord("concurrently")
+	var err error
+	s.Name, err = p.objectName()
+	s.WithNoData = p.withNoData()
+	return s, err
 }
 
 // isColumnNameList tells (a, b) AS query from (a int, b int).

@@ -19,7 +19,7 @@ func init() {
 		"prepare": (*parser).prepare, "execute": (*parser).execute, "deallocate": (*parser).deallocate,
 		"declare": (*parser).declare, "fetch": (*parser).fetch, "move": (*parser).fetch, "close": (*parser).closeCursor,
 		"discard": (*parser).discard, "listen": (*parser).listen, "notify": (*parser).notify, "unlisten": (*parser).unlisten,
-		"checkpoint": (*parser).checkpoint, "lock": (*parser).lockTable, "grant": (*parser).grant,
+		"checkpoint": (*parser).checkpoint, "refresh": (*parser).refresh, "lock": (*parser).lockTable, "grant": (*parser).grant,
 		"subscribe": (*parser).subscribe, "vacuum": (*parser).vacuum, "analyze": (*parser).analyze, "analyse": (*parser).analyze,
 	}
 }
@@ -27,7 +27,7 @@ func init() {
 // notSupported are PostgreSQL's statements that TallyDB does not have.
 var notSupported = map[string]bool{
 	"revoke": true, "call": true, "do": true, "cluster": true,
-	"reindex": true, "refresh": true, "load": true, "import": true, "reassign": true, "security": true,
+	"reindex": true, "load": true, "import": true, "reassign": true, "security": true,
 }
 
 // statement parses one statement.

@@ -5,11 +5,11 @@ import (
 )
 
 const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relchecks
-	relhasrules relhastriggers relreplident reloptions reltuples`
+	relhasrules relhastriggers relreplident reloptions reltuples relispopulated`
 
 func startClasses(w *writer) {
 	w.columns(classColumns)
-	w.always("relowner", ownerOID, "relpersistence", "p", "relispopulated", true)
+	w.always("relowner", ownerOID, "relpersistence", "p")
 }
 
 // fillSystemClasses lists the catalogs themselves.
@@ -20,7 +20,7 @@ func fillSystemClasses(w *writer) {
 		if t.kind == "r" {
 			am, file = heapOID, t.oid
 		}
-		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0)
+		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0, true)
 	}
 }
 
@@ -31,7 +31,7 @@ func fillClasses(c *Catalog, w *writer) {
 	for _, o := range c.objects() {
 		am, identity, file := 0, "n", uint32(0)
 		switch o.kind {
-		case "r":
+		case "r", "m":
 			am, identity, file = heapOID, "d", o.oid
 		case "i":
 			am, file = btreeOID, o.oid
@@ -40,7 +40,7 @@ func fillClasses(c *Catalog, w *writer) {
 		if len(o.options) > 0 {
 			options = o.options
 		}
-		hasIndex := o.kind == "r" && o.table != nil && len(o.table.Indexes()) > 0
+		hasIndex := !o.index() && o.table != nil && len(o.table.Indexes()) > 0
 		checks := 0
 		if o.table != nil {
 			checks = len(o.table.Table.Checks)
@@ -49,8 +49,8 @@ func fillClasses(c *Catalog, w *writer) {
 		if o.index() {
 			rows = 0
 		}
-		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v",
-			c.linked(o.table), identity, options, rows)
+		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v" || o.kind == "m",
+			c.linked(o.table), identity, options, rows, o.populated())
 	}
 }
 

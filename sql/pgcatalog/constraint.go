@@ -141,7 +141,7 @@ func fillRules(c *Catalog, w *writer) {
 	w.columns("oid ev_class")
 	w.always("rulename", "_RETURN", "ev_type", "1", "ev_enabled", "O", "is_instead", true)
 	for _, o := range c.relations() {
-		if o.kind == "v" && o.relation != nil {
+		if (o.kind == "v" || o.kind == "m") && o.relation != nil {
 			w.add(ruleOf.oid(o.oid), o.oid)
 		}
 	}

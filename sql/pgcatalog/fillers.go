@@ -67,6 +67,7 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_tables":               sure(fillTableView),
 	"pg_catalog.pg_type":                 sure(fillRowTypes),
 	"pg_catalog.pg_user":                 sure(fillUsers),
+	"pg_catalog.pg_matviews":             sure(fillMaterializedViews),
 	"pg_catalog.pg_namespace":            sure(fillNamespaces),
 	"pg_catalog.pg_sequence":             sure(fillSequences),
 	"pg_catalog.pg_sequences":            sure(fillSequenceView),

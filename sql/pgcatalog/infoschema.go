@@ -60,7 +60,7 @@ func fillTables(c *Catalog, w *writer) {
 	for _, t := range definitions().list {
 		w.add(t.schema, t.name, kinds[t.kind], "NO")
 	}
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		w.add(o.schema, o.name, kinds[o.kind], yesNo(o.insertable()))
 	}
 }
@@ -74,7 +74,7 @@ func fillInfoViews(c *Catalog, w *writer) {
 			w.add(t.schema, t.name, nil)
 		}
 	}
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		if o.kind == "v" {
 			w.add(o.schema, o.name, o.body())
 		}
@@ -95,7 +95,7 @@ func fillColumns(c *Catalog, w *writer) {
 			row(t.schema, t.name, i, col, nil, false, nil)
 		}
 	}
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		for i, col := range o.columns {
 			var byDefault, identity any
 			if o.hasDefault(i) {

@@ -32,7 +32,7 @@ func fillTableConstraints(c *Catalog, w *writer) {
 		w.add(r.Schema, check.Name, r.Schema, r.Name, "CHECK")
 	})
 	c.addForeignKeyConstraints(w)
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		for i, col := range o.columns {
 			if col.NotNull && o.kind == "r" {
 				w.add(o.schema, c.notNullName(o, i), o.schema, o.name, "CHECK")

@@ -112,8 +112,8 @@ func (c *Catalog) ViewDefinition(oid uint32) (string, bool) {
 
 func viewBody(r *catalog.Relation) (string, bool) {
 	switch {
-	case r.View != nil:
-		return " " + strings.TrimSuffix(strings.TrimSpace(r.View.SQL), ";") + ";", true
+	case r.Body() != nil:
+		return " " + strings.TrimSuffix(strings.TrimSpace(r.Body().SQL), ";") + ";", true
 	case r.ContinuousView != nil:
 		return " " + strings.TrimSuffix(strings.TrimSpace(r.ContinuousView.SQL), ";") + ";", true
 	}

@@ -85,6 +85,12 @@ func (c *Catalog) relations() []*object {
 	return out
 }
 
+// listed returns the relations that information_schema lists: SQL's standard knows no
+// materialized views.
+func (c *Catalog) listed() []*object {
+	return slices.DeleteFunc(c.relations(), func(o *object) bool { return o.kind == "m" })
+}
+
 func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
 	n := uint32(r.ID)
 	o := &object{
@@ -101,6 +107,11 @@ func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
 	switch r.Kind {
 	case catalog.KindTable:
 		o.table = r
+		for _, k := range keysOf(r) {
+			out = append(out, indexObject(&k))
+		}
+	case catalog.KindMaterialized:
+		o.kind, o.table = "m", r
 		for _, k := range keysOf(r) {
 			out = append(out, indexObject(&k))
 		}

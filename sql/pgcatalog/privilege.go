@@ -32,7 +32,7 @@ func (o *object) columnPrivileges(col types.Column) []string {
 func fillGrants(c *Catalog, w *writer) {
 	w.columns("table_schema table_name privilege_type with_hierarchy")
 	w.always("grantor", c.cfg.User, "grantee", c.cfg.User, "table_catalog", c.database(), "is_grantable", "YES")
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		for _, p := range o.privileges() {
 			w.add(o.schema, o.name, p, yesNo(p == "SELECT"))
 		}
@@ -42,7 +42,7 @@ func fillGrants(c *Catalog, w *writer) {
 func fillColumnGrants(c *Catalog, w *writer) {
 	w.columns("table_schema table_name column_name privilege_type")
 	w.always("grantor", c.cfg.User, "grantee", c.cfg.User, "table_catalog", c.database(), "is_grantable", "YES")
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		for _, col := range o.columns {
 			for _, p := range o.columnPrivileges(col) {
 				w.add(o.schema, o.name, col.Name, p)
@@ -55,7 +55,7 @@ func fillColumnGrants(c *Catalog, w *writer) {
 func fillElementTypes(c *Catalog, w *writer) {
 	w.columns("object_schema object_name object_type collection_type_identifier dtd_identifier data_type udt_name")
 	w.always("object_catalog", c.database(), "udt_catalog", c.database(), "udt_schema", "pg_catalog")
-	for _, o := range c.relations() {
+	for _, o := range c.listed() {
 		kind := "TABLE"
 		if o.kind == "v" {
 			kind = "VIEW"

@@ -31,6 +31,21 @@ func fillViewView(c *Catalog, w *writer) {
 	}
 }
 
+// fillMaterializedViews writes pg_matviews.
+func fillMaterializedViews(c *Catalog, w *writer) {
+	w.columns("schemaname matviewname matviewowner hasindexes ispopulated definition")
+	for _, o := range c.relations() {
+		if o.kind == "m" {
+			w.add(o.schema, o.name, bootstrapRole, len(o.table.Indexes()) > 0, o.populated(), o.body())
+		}
+	}
+}
+
+// populated reports whether a relation can be read.
+func (o *object) populated() bool {
+	return o.relation == nil || o.relation.Materialized == nil || o.relation.Materialized.Populated
+}
+
 // body is the text of a view, or nil.
 func (o *object) body() any {
 	if o.relation == nil {
