@@ -23,11 +23,11 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 	case ast.IndexObject:
 		rel, index := s.indexNamed(x.Name)
 		if index == nil {
-			if r, err := s.lookup(x.Name); err != nil {
-				return "", err
-			} else {
-				return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", r.Name).At(x.Name.Position())
+			r, err := s.lookup(x.Name)
+			if err == nil {
+				err = sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", r.Name).At(x.Name.Position())
 			}
+			return "", err
 		}
 		return tag, s.setComment(rel, catalog.CommentOf("index", index.Name), text)
 	case ast.DatabaseObject, ast.SinkObject:

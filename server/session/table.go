@@ -350,6 +350,12 @@ func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink
 		return "", sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", rel.Name).
 			WithDetail("This operation is not supported for a %s.", rel.Kind).At(x.Table.Position())
 	}
+	if x.Method != "" && !slices.Contains([]string{"btree", "hash", "gist", "gin", "spgist", "brin"}, x.Method) {
+		return "", sqlerr.New(sqlerr.UndefinedObject, "access method %q does not exist", x.Method)
+	}
+	if x.Unique && x.Method != "" && x.Method != "btree" {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "access method %q does not support unique indexes", x.Method)
+	}
 	index := catalog.Index{ID: s.engine.Catalog.Reserve(), Name: x.Name, Unique: x.Unique}
 	var names []string
 	for _, c := range x.Columns {

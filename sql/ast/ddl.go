@@ -51,6 +51,7 @@ type CreateIndex struct {
 	IfNotExists bool
 	Unique      bool
 	Table       ObjectName
+	Method      string // "": btree
 	Columns     []Identifier
 }
 

@@ -209,6 +209,11 @@ func (p *printer) createIndex(x *CreateIndex) {
 	p.write("ON ")
 	p.name(x.Table)
 	p.write(" ")
+	if x.Method != "" {
+		p.write("USING ")
+		p.ident(x.Method)
+		p.write(" ")
+	}
 	p.idents(x.Columns)
 }
 

@@ -73,11 +73,22 @@ func (p *parser) alterTable(t *token, kind ast.ObjectKind) (ast.Statement, error
 				return nil
 			}
 		}
+		first := p.cur()
 		err = p.tableChange(&c)
+		if alone := standsAlone(c.Action); err == nil && alone && len(s.Changes) > 0 {
+			return syntaxError(p.src, first)
+		} else if err == nil && alone && p.isPunct(",") {
+			return p.errorHere()
+		}
 		s.Changes = append(s.Changes, c)
 		return err
 	})
 	return s, err
+}
+
+// standsAlone reports whether a change is the only one of its statement.
+func standsAlone(a ast.AlterAction) bool {
+	return a == ast.RenameTo || a == ast.RenameColumn || a == ast.RenameConstraint || a == ast.SetSchema
 }
 
 // tableChange parses one change of ALTER TABLE.

@@ -136,7 +136,7 @@ func (p *parser) createIndex(t *token) (ast.Statement, error) {
 		return nil, err
 	}
 	if p.acceptWord("using") {
-		if _, err := p.simpleName(); err != nil {
+		if s.Method, err = p.simpleName(); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,7 @@ func init() {
 
 // notSupported are PostgreSQL's statements that TallyDB does not have.
 var notSupported = map[string]bool{
-	"revoke": true, "call": true, "do": true, "cluster": true,
+	"call": true, "do": true, "cluster": true,
 	"reindex": true, "load": true, "import": true, "reassign": true, "security": true,
 }
 
@@ -48,6 +48,9 @@ func (p *parser) statement() (ast.Statement, error) {
 	if parse, ok := statementParsers[t.text]; ok {
 		p.at++
 		return parse(p, t)
+	}
+	if t.isWord("revoke") {
+		return nil, unsupported(t, "REVOKE").WithHint("Privileges are not enforced: every role may do everything in the databases that it can connect to.")
 	}
 	if notSupported[t.text] {
 		return nil, unsupported(t, "this statement")
