@@ -78,7 +78,7 @@ func (d *definer) referenced(r *ast.References) (*catalog.Relation, error) {
 	case target.Stream != nil:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", target.Name).
 			WithHint("The keys of a stream are not unique. Reference a table.")
-	case target.Table == nil:
+	case target.Kind != catalog.KindTable:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", target.Name)
 	}
 	return target, nil

@@ -24,6 +24,11 @@ func (c *Catalog) comments(row func(comment)) {
 			row(comment{uint32(check.ID), pgConstraintOID, 0, text})
 		}
 	})
+	for _, r := range c.references() {
+		if text := r.From.Comments[catalog.CommentOf("constraint", r.Key.Name)]; text != "" {
+			row(comment{uint32(r.Key.ID), pgConstraintOID, 0, text})
+		}
+	}
 	for _, s := range c.userSchemas() {
 		if s.Comment != "" {
 			row(comment{uint32(s.ID), pgNamespaceOID, 0, s.Comment})
