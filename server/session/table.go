@@ -74,9 +74,6 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return createTag(x), err
 	}
-	if err := checkStorage(x.Options); err != nil {
-		return "", err
-	}
 	if x.As != nil {
 		return s.createTableAs(ctx, x, schema, name, out)
 	}
@@ -103,6 +100,9 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 		}
 	}
 	if err := checkColumns(d.table.Columns); err != nil {
+		return "", err
+	}
+	if err := checkStorage(x.Options); err != nil {
 		return "", err
 	}
 	// Foreign keys come last, for they may reference the table itself.

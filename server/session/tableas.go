@@ -35,6 +35,9 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	if len(x.ColumnNames) > len(q.Output) {
 		return "", sqlerr.New(sqlerr.SyntaxError, "too many column names were specified")
 	}
+	if err := checkStorage(x.Options); err != nil {
+		return "", err
+	}
 	rel := &catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindTable, Table: &catalog.Table{}, Created: s.now(), Owner: s.User()}
 	for i, c := range q.Output {
 		c.Role, c.NotNull = types.RoleData, false
