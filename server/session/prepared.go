@@ -352,17 +352,22 @@ func (s *Session) executeRows(ctx context.Context, p *portal, maxRows int, out *
 	runCtx, cancel := s.statementContext(ctx)
 	defer cancel()
 	s.statement = runCtx
+	ended := false
+	defer s.orGivenUp(&ended)
 	more, err := s.advance(runCtx, p, maxRows, out)
 	if err == nil && more {
+		ended = true
 		return out.writer.Suspended()
 	}
 	p.finished = true
 	err = errors.Join(err, p.stop())
 	if err == nil {
 		if err = s.endStatement(runCtx, out); err == nil {
+			ended = true
 			return out.complete("SELECT %d", out.rows)
 		}
 	}
+	ended = true
 	s.abandonStatement()
 	s.engine.Failures.Add(1)
 	s.txn.fail()

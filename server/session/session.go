@@ -280,18 +280,30 @@ func (s *Session) run(ctx context.Context, stmt ast.Statement, params []types.Da
 	defer cancel()
 	s.statement = ctx
 	s.engine.Statements.Add(1)
+	ended := false
+	defer s.orGivenUp(&ended)
 	err := s.dispatch(ctx, stmt, params, out)
 	if err == nil {
 		err = s.endStatement(ctx, out)
 	} else {
 		s.abandonStatement()
 	}
+	ended = true
 	s.reportChanges(out.writer)
 	if err = clientError(ctx, err); err != nil {
 		s.engine.Failures.Add(1)
 		s.txn.fail()
 	}
 	return err
+}
+
+// orGivenUp is deferred where a statement runs: one that ended by a panic leaves no rows,
+// and no lock that others wait for.
+func (s *Session) orGivenUp(ended *bool) {
+	if !*ended {
+		s.abandonStatement()
+		s.txn.fail()
+	}
 }
 
 func endsTransaction(stmt ast.Statement) bool {

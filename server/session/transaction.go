@@ -211,8 +211,13 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	if t.empty() {
 		return nil
 	}
+	ended := false
+	defer func() {
+		if !ended { // also by a panic: others must not wait for its locks
+			t.rollback()
+		}
+	}()
 	if err := s.tenant.channels.room(t.messages.sent); err != nil {
-		t.rollback()
 		return err
 	}
 	rows := int64(0)
@@ -228,9 +233,9 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	}
 	if err != nil {
 		t.order = nil // they are done
-		t.rollback()
 		return err
 	}
+	ended = true
 	s.deliver(t.messages)
 	for _, effect := range t.effects {
 		if err := effect(context.WithoutCancel(ctx)); err != nil {
