@@ -149,6 +149,7 @@ func TestImagesArePatched(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		checkOwn(t, tx, rel, model, next)
 		if undone {
 			tx.Rollback()
 		} else {
@@ -184,6 +185,38 @@ func TestImagesArePatched(t *testing.T) {
 	}
 	if patches < 40 {
 		t.Errorf("only %d changes left a part of an image", patches)
+	}
+}
+
+// checkOwn checks that a transaction sees its own changes.
+func checkOwn(t *testing.T, tx *Tx, rel *catalog.Relation, model map[int64]int64, own map[int64]*int64) {
+	t.Helper()
+	got, err := scanAll(tx, rel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int64]bool{}
+	for _, r := range got {
+		want, ok := model[r[0]]
+		if amount := own[r[0]]; amount != nil {
+			want, ok = *amount, *amount >= 0
+		}
+		if !ok || want != r[1] || seen[r[0]] {
+			t.Fatalf("within: row %d has %d, want %d, %v, seen %v", r[0], r[1], want, ok, seen[r[0]])
+		}
+		seen[r[0]] = true
+	}
+	count := len(model)
+	for row, amount := range own {
+		switch _, there := model[row]; {
+		case there && *amount < 0:
+			count--
+		case !there:
+			count++
+		}
+	}
+	if len(got) != count {
+		t.Fatalf("within: %d rows, want %d", len(got), count)
 	}
 }
 

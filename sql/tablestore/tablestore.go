@@ -186,6 +186,12 @@ func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (ex
 	s.next, s.end = t.store.prefix(storage, 'r'), kv.PrefixEnd(t.store.prefix(storage, 'r'))
 	if t.writing && t.changed[storage] != nil {
 		s.rows = t.batch
+		// Nobody else writes meanwhile, so what is not its own is as it was committed.
+		if held, _ := t.store.images.read(storage); held != nil {
+			if left := held.without(t.changed[storage]); left != nil {
+				s.patch, s.next = patch(left), nil
+			}
+		}
 		return s, nil
 	}
 	for range maxPatchTries {
@@ -245,7 +251,9 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 			case b != nil:
 				return columnsOf(b, s.columns), nil
 			case missing == nil:
-				s.tx.store.images.keep(s.table.StorageID(), s.version, s.patch.made)
+				if s.snapshot != nil { // of committed rows
+					s.tx.store.images.keep(s.table.StorageID(), s.version, s.patch.made)
+				}
 				s.patch = nil
 			default:
 				storage := s.table.StorageID()
