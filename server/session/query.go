@@ -26,6 +26,7 @@ type running struct {
 	settings  envelope.Settings
 	batch     *types.Batch // rows from next on are still to be sent
 	next      int
+	kept      bool // in a materialized view, whose readers need not look at labels
 	said      envelope.Said
 	warned    map[string]bool // warnings that the client got
 	done      bool
@@ -263,7 +264,7 @@ func (r *running) label(b *types.Batch) *types.Batch {
 			b = withColumn(b, c, whereNull(b.Cols[c], b.Rows, status))
 		}
 		for i := range b.Rows {
-			if !b.Cols[c].IsNull(i) {
+			if !r.kept && !b.Cols[c].IsNull(i) {
 				r.said.Worst = max(r.said.Worst, qualityOf(b.Cols[c].Bytes(i)))
 			}
 		}

@@ -212,8 +212,13 @@ func (s *scope) ownedBy(relation uint32) *scope {
 func (b *binder) inView(rel *catalog.Relation) (end func()) {
 	outer := b.viewPath
 	b.viewPath = []string{rel.Schema}
-	if rel.View != nil && rel.View.Path != nil {
+	switch {
+	case rel.View != nil && rel.View.Path != nil:
 		b.viewPath = rel.View.Path
+	case rel.ContinuousView != nil: // its body names one relation
+		if stream := b.env.Snapshot.ByID(rel.ContinuousView.Stream); stream != nil {
+			b.viewPath = []string{stream.Schema}
+		}
 	}
 	return func() { b.viewPath = outer }
 }

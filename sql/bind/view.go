@@ -66,6 +66,7 @@ func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPl
 // ViewOf binds a continuous view of the catalog again.
 func ViewOf(env *Env, rel *catalog.Relation) (*ViewPlan, error) {
 	b := newBinder(env, nil, 0)
+	defer b.inView(rel)()
 	body, err := b.viewBody(rel.ContinuousView.SQL)
 	if err != nil {
 		return nil, err
