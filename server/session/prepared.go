@@ -105,24 +105,33 @@ func (s *Session) plan(p *prepared) error {
 	case *ast.DeclareCursor:
 		target = x.Query
 	}
-	p.params = slices.Clone(p.declared)
+	params := slices.Clone(p.declared)
 	switch target.(type) {
 	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete, *ast.Merge:
 		q, err := bind.Bind(s.bindEnv(s.exprContext()), target, p.declared)
 		if err != nil {
 			return err
 		}
-		p.params = q.Params
+		if p.query != nil && !sameResult(p.query.Output, q.Output) { // clients know the columns, and prepare it again
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
+		}
+		params = q.Params
 		if target == p.stmt {
 			p.query, p.version, p.hidden, p.means = q, version, hidden, s.settings.meaning()
 		}
 	}
+	p.params = params
 	for i, t := range p.params {
 		if t.OID == 0 || t.OID == types.Unknown {
 			p.params[i] = types.Of(types.Text)
 		}
 	}
 	return nil
+}
+
+// sameResult reports whether rows of two results look the same to a client.
+func sameResult(a, b []types.Column) bool {
+	return slices.EqualFunc(a, b, func(x, y types.Column) bool { return x.Name == y.Name && x.Type == y.Type })
 }
 
 // sameNames reports whether the names and literals of a statement mean what they
