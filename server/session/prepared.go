@@ -29,6 +29,7 @@ type prepared struct {
 	sent     []uint32 // parameter types that the client said
 	created  time.Time
 	fromSQL  bool         // by PREPARE
+	unnamed  bool         // of a simple query, remembered by its text: nobody knows its columns
 	declared []types.Type // by the client; zero where it said nothing
 	params   []types.Type
 	query    *plan.Query // of statements with a plan
@@ -112,7 +113,7 @@ func (s *Session) plan(p *prepared) error {
 		if err != nil {
 			return err
 		}
-		if p.query != nil && !sameResult(p.query.Output, q.Output) { // clients know the columns, and prepare it again
+		if p.query != nil && !p.unnamed && !sameResult(p.query.Output, q.Output) { // clients know the columns, and prepare it again
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cached plan must not change result type")
 		}
 		params = q.Params

@@ -59,7 +59,7 @@ func (s *Session) parse(sql string) ([]parse.Parsed, error) {
 	}
 	statements, err := parse.Parse(sql)
 	if err == nil && len(statements) == 1 && statements[0].Params == 0 {
-		s.recent.add(&prepared{stmt: statements[0].Statement, source: sql, created: s.now()})
+		s.recent.add(&prepared{stmt: statements[0].Statement, source: sql, created: s.now(), unnamed: true})
 	}
 	return statements, err
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package sqllogictest
+
+const slow = false
