@@ -115,6 +115,13 @@ func (b *binder) predicate(c *clause, e ast.Expr) (expr.Expr, error) {
 		}
 		return expr.NewIsDistinct(args[0], args[1], x.Not)
 	case *ast.Between:
+		if row, ok := x.Arg.(*ast.Row); ok && !x.Symmetric {
+			low, lowIsRow := x.Low.(*ast.Row)
+			high, highIsRow := x.High.(*ast.Row)
+			if lowIsRow && highIsRow {
+				return b.rowBetween(c, row, low, high, x.Not)
+			}
+		}
 		args, err := b.exprs(c, []ast.Expr{x.Arg, x.Low, x.High})
 		if err != nil {
 			return nil, err
@@ -128,6 +135,23 @@ func (b *binder) predicate(c *clause, e ast.Expr) (expr.Expr, error) {
 		return b.quantified(c, x)
 	}
 	return b.composite(c, e)
+}
+
+// rowBetween binds row BETWEEN low AND high, which compare field by field.
+func (b *binder) rowBetween(c *clause, row, low, high *ast.Row, not bool) (expr.Expr, error) {
+	above, err := b.rowCompare(c, ">=", row, low)
+	if err != nil {
+		return nil, err
+	}
+	below, err := b.rowCompare(c, "<=", row, high)
+	if err != nil {
+		return nil, err
+	}
+	both, err := expr.NewAnd(above, below)
+	if err != nil || !not {
+		return both, err
+	}
+	return expr.NewNot(both)
 }
 
 func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
