@@ -315,16 +315,30 @@ func (b *binder) logical(c *clause, x *ast.Logical) (expr.Expr, error) {
 	return expr.NewAnd(args...)
 }
 
+// fieldsOf returns the fields of a record that are known, nil for anything else.
+func (b *binder) fieldsOf(e expr.Expr) []expr.Expr {
+	var out []expr.Expr
+	for _, f := range b.records[e] {
+		out = append(out, f.value)
+	}
+	return out
+}
+
 // rowIsNull is IS NULL of a row: every field is; IS NOT NULL: no field is.
 func (b *binder) rowIsNull(c *clause, row *ast.Row, not bool) (expr.Expr, error) {
 	fields, err := b.exprs(c, row.Elems)
 	if err != nil {
 		return nil, err
 	}
+	return fieldsAreNull(fields, not)
+}
+
+func fieldsAreNull(fields []expr.Expr, not bool) (expr.Expr, error) {
 	if len(fields) == 0 {
 		return expr.NewConst(types.BoolDatum(true)), nil
 	}
 	for i, f := range fields {
+		var err error
 		if fields[i], err = expr.NewIsNull(f, not); err != nil {
 			return nil, err
 		}
@@ -339,6 +353,9 @@ func (b *binder) isTest(c *clause, x *ast.IsTest) (expr.Expr, error) {
 	arg, err := b.expr(c, x.Arg)
 	if err != nil {
 		return nil, err
+	}
+	if fields := b.fieldsOf(arg); fields != nil && x.Test == ast.IsNull {
+		return fieldsAreNull(fields, x.Not)
 	}
 	switch x.Test {
 	case ast.IsNull:
