@@ -62,14 +62,9 @@ func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, er
 			WithHint("Use ON.").At(x.Position())
 	}
 	if x.On != nil { // a condition on the rows of the item
-		cond, err := b.boolExpr(&clause{s: right, name: "JOIN/ON"}, x.On)
-		if err != nil {
+		if err := b.filterOn(right, x.On); err != nil {
 			return nil, err
 		}
-		if cond, err = b.attach(&right.node, cond); err != nil {
-			return nil, err
-		}
-		right.node = &plan.Filter{Child: right.node, Cond: cond}
 	}
 	kind := plan.ApplyLateral
 	if x.Kind == ast.LeftJoin {
@@ -174,26 +169,22 @@ func (b *binder) fullJoinEachRow(left, right *scope, ctx *context, x *ast.Join) 
 	if err != nil {
 		return nil, err
 	}
+	if plan.EnvelopeAt(pairs.nodeSchema()) >= 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a FULL JOIN takes no condition with a subquery over a stream that reads both sides").At(x.On.Position())
+	}
 	f := &frame{parent: &r}
 	l.ctx, r.ctx = &context{frame: f, ctes: ctx.ctes}, ctx
-	cond, err := b.boolExpr(&clause{s: &l, name: "JOIN/ON"}, x.On)
-	if err != nil {
-		return nil, err
-	}
 	width := len(l.nodeSchema().Columns)
-	if cond, err = b.attach(&l.node, cond); err != nil {
+	if err := b.filterOn(&l, x.On); err != nil {
 		return nil, err
 	}
 	meets := &plan.Apply{
-		Kind: plan.ApplyExists, Child: r.node, Subplan: &plan.Filter{Child: l.node, Cond: cond}, Outer: f.outer, Slots: f.slots,
+		Kind: plan.ApplyExists, Child: r.node, Subplan: l.node, Outer: f.outer, Slots: f.slots,
 		Column: types.Column{Name: "exists", Type: types.Of(types.Bool)},
 	}
 	alone, err := expr.NewNot(plan.NewColumn(meets.Schema(), len(r.nodeSchema().Columns)))
 	if err != nil {
 		return nil, err
-	}
-	if plan.EnvelopeAt(pairs.nodeSchema()) >= 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a FULL JOIN takes no condition with a subquery over a stream that reads both sides").At(x.On.Position())
 	}
 	rest := &plan.Project{Child: &plan.Filter{Child: meets, Cond: alone}}
 	values, cols := passAll(pairs.node)
@@ -293,14 +284,9 @@ func (b *binder) joinEachRow(left, right *scope, ctx *context, x *ast.Join) (*sc
 	if !b.correlated(right.node) {
 		right.node = b.share("join", right.node) // it is read once
 	}
-	cond, err := b.boolExpr(&clause{s: right, name: "JOIN/ON"}, x.On)
-	if err != nil {
+	if err := b.filterOn(right, x.On); err != nil {
 		return nil, err
 	}
-	if cond, err = b.attach(&right.node, cond); err != nil {
-		return nil, err
-	}
-	right.node = &plan.Filter{Child: right.node, Cond: cond}
 	return applyLateral(left, right, f, plan.ApplyLateralLeft, ctx), nil
 }
 
@@ -310,15 +296,20 @@ func (b *binder) filteredJoin(left, right *scope, j *plan.Join, ctx *context, x 
 	if err != nil {
 		return nil, err
 	}
-	cond, err := b.boolExpr(&clause{s: s, name: "JOIN/ON"}, x.On)
+	return s, b.filterOn(s, x.On)
+}
+
+// filterOn keeps the rows of a scope that meet the condition of a join.
+func (b *binder) filterOn(s *scope, on ast.Expr) error {
+	cond, err := b.boolExpr(&clause{s: s, name: "JOIN/ON"}, on)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if cond, err = b.attach(&s.node, cond); err != nil {
-		return nil, err
+		return err
 	}
 	s.node = &plan.Filter{Child: s.node, Cond: cond}
-	return s, nil
+	return nil
 }
 
 func commonNames(left, right *scope) []string {
