@@ -14,6 +14,7 @@ import (
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/stream/ingest"
 )
@@ -364,6 +365,6 @@ func (l *copyLoad) loadTable() error {
 	}
 	tx := l.s.tx()
 	tx.LockTimeout = l.s.settings.meaning().lockTimeout
-	l.table = exec.NewLoader(rules, &exec.Env{Expr: l.s.exprContext(), Tables: tx})
+	l.table = exec.NewLoader(rules, &exec.Env{Expr: l.s.exprContext(), Tables: &tablestore.Statement{Tx: tx}})
 	return nil
 }

@@ -3,11 +3,14 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 	"time"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -75,6 +78,11 @@ func (s *Session) declare(ctx context.Context, x *ast.DeclareCursor, params []ty
 	if err := s.addPortal(x.Name, c); err != nil {
 		return err
 	}
+	// It reads what is there now, whatever its transaction writes before it is fetched.
+	if err := s.startPortal(ctx, c); err != nil {
+		s.dropPortal(x.Name)
+		return err
+	}
 	if !s.txn.open() { // the statement is its transaction
 		if err := s.holdCursors(ctx, out); err != nil {
 			s.dropPortal(x.Name)
@@ -94,6 +102,19 @@ func (s *Session) cursor(name string) (*portal, error) {
 		p.cursor = &cursor{created: s.now()}
 	}
 	return p, nil
+}
+
+// reads reports whether a portal that has not been closed reads a relation.
+func (s *Session) reads(rel *catalog.Relation) bool {
+	for _, p := range s.portals {
+		if p.running == nil && (p.cursor == nil || p.cursor.declared == nil || p.cursor.held) {
+			continue
+		}
+		if slices.ContainsFunc(p.prepared.query.Relations, func(r plan.RelationVersion) bool { return r.ID == rel.ID }) {
+			return true
+		}
+	}
+	return false
 }
 
 // holdCursors reads the rows that are left of the cursors WITH HOLD, before their

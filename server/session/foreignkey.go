@@ -203,7 +203,7 @@ func (c *tableChange) checkForeignKey(ctx context.Context, k *catalog.ForeignKey
 		if r.Key.ID != k.ID {
 			continue
 		}
-		env := &exec.Env{Expr: c.s.exprContext(), Tables: c.tx}
+		env := &exec.Env{Expr: c.s.exprContext(), Tables: &tablestore.Statement{Tx: c.tx}}
 		return c.tx.EachBatch(ctx, c.next, func(b *types.Batch) error { return exec.CheckReference(ctx, env, &r, b) })
 	}
 	return nil
@@ -219,7 +219,7 @@ func (c *tableChange) checkKeysOf(ctx context.Context, column int) error {
 			}
 		}
 	}
-	env := &exec.Env{Expr: c.s.exprContext(), Tables: c.tx}
+	env := &exec.Env{Expr: c.s.exprContext(), Tables: &tablestore.Statement{Tx: c.tx}}
 	for _, r := range c.s.snapshot().ReferencedBy(c.next.ID) {
 		if !slices.Contains(r.Columns(), column) || r.From.ID == c.next.ID {
 			continue
@@ -436,9 +436,14 @@ func (s *Session) truncated(named []*catalog.Relation, cascade bool, out *sink) 
 	return list, nil
 }
 
-// settled fails where checks of a table's rows are still to be made, which a definition
+// settled fails where a cursor of the session reads a table that is to be defined anew, or
+// where checks of its rows are still to be made, which the definition
 // could leave without them.
 func (s *Session) settled(rel *catalog.Relation, command string) error {
+	if s.reads(rel) {
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot %s %q because it is being used by active queries in this session", command, rel.Name).
+			WithHint("Close the cursors that read it.")
+	}
 	if rel.Table != nil && s.tx().Awaits(rel.ID) {
 		return sqlerr.New(sqlerr.ObjectInUse, "cannot %s %q because it has pending trigger events", command, rel.Name).
 			WithHint("SET CONSTRAINTS ALL IMMEDIATE makes them, and so does COMMIT.")
@@ -457,7 +462,7 @@ func (s *Session) checkPostponed(ctx context.Context, end bool) error {
 		return nil
 	}
 	snapshot := s.snapshot()
-	return exec.CheckPostponed(ctx, &exec.Env{Expr: s.exprContext(), Tables: s.txn.tables}, list, func(r *catalog.Reference) *catalog.Reference {
+	return exec.CheckPostponed(ctx, &exec.Env{Expr: s.exprContext(), Tables: &tablestore.Statement{Tx: s.txn.tables}}, list, func(r *catalog.Reference) *catalog.Reference {
 		from := snapshot.ByID(r.From.ID)
 		if from == nil {
 			return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -23,6 +24,7 @@ type running struct {
 	query     *plan.Query
 	rows      *exec.Rows
 	statement *gather.Statement
+	tables    *tablestore.Statement
 	settings  envelope.Settings
 	batch     *types.Batch // rows from next on are still to be sent
 	next      int
@@ -74,7 +76,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 		return nil, err
 	}
 	env := &exec.Env{
-		Expr: ec, Leaves: st, Tables: s.tx(), Streams: streams{s}, Seed: s.tenant.Database.SketchSeed(),
+		Expr: ec, Leaves: st, Streams: streams{s}, Seed: s.tenant.Database.SketchSeed(),
 		Confidence: settings.Confidence, MemoryLimit: s.engine.StatementMemory, Inaccurate: st.Result().Combined,
 	}
 	if s.engine.Temporary != nil {
@@ -97,6 +99,12 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	if measured {
 		env.Clock = s.engine.Now
 	}
+	tables, err := s.tx().Statement(storagesOf(q.Root, nil)...)
+	if err != nil {
+		st.Close()
+		return nil, err
+	}
+	env.Tables = tables
 	rows, err := exec.Run(ctx, q, env)
 	if err == nil {
 		if err = s.unaltered(q); err != nil {
@@ -105,10 +113,11 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	}
 	if err != nil {
 		st.Close()
+		tables.Close()
 		return nil, err
 	}
 	return &running{
-		query: q, rows: rows, statement: st, settings: settings,
+		query: q, rows: rows, statement: st, tables: tables, settings: settings,
 		said: envelope.Said{Shown: q.StatusShown}, warned: map[string]bool{},
 	}, nil
 }
@@ -132,6 +141,17 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 		}
 	}
 	return nil
+}
+
+// storagesOf adds the storages of the tables that a plan reads.
+func storagesOf(n plan.Node, out []id.Relation) []id.Relation {
+	if x, ok := n.(*plan.TableScan); ok {
+		out = append(out, x.Table.StorageID())
+	}
+	for _, c := range n.Children() {
+		out = storagesOf(c, out)
+	}
+	return out
 }
 
 // writtenBy returns the rules of the table that a node writes, nil where it writes none.
@@ -176,6 +196,7 @@ func (s *Session) populated(q *plan.Query) error {
 // close ends the query.
 func (r *running) close() error {
 	r.statement.Close()
+	defer r.tables.Close()
 	return r.rows.Close()
 }
 

@@ -1,6 +1,7 @@
 package tablestore
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
+	"github.com/tallydb/tallydb/storage/kv"
 )
 
 // ImageBytes limits the memory of all images of a store.
@@ -138,56 +140,109 @@ func (t *touched) add(row int64) {
 
 // images are the images of a store, within ImageBytes.
 type images struct {
-	mu       sync.Mutex
-	versions map[id.Relation]uint64 // of a storage, one more with each change
-	held     map[id.Relation]*image
-	bytes    int64
-	reads    uint64
+	mu        sync.Mutex
+	epoch     uint64                 // one more with each change
+	changedAt map[id.Relation]uint64 // the epoch of a storage's last change, if any moment is older
+	moments   int                    // that have not ended
+	pending   map[id.Relation]bool   // storages of the commit that is under way; there is one at a time
+	held      map[id.Relation]*image
+	bytes     int64
+	reads     uint64
 }
 
 func newImages() *images {
-	return &images{versions: map[id.Relation]uint64{}, held: map[id.Relation]*image{}}
+	return &images{changedAt: map[id.Relation]uint64{}, pending: map[id.Relation]bool{}, held: map[id.Relation]*image{}}
 }
 
-// read returns the image of a table, nil if there is none, and the version of the
-// rows that whoever reads now will see.
-func (m *images) read(table id.Relation) (*image, uint64) {
+// begin begins a moment: the images that there are of these storages go with the view
+// that open returns, since no commit begins or ends in between. While a commit is under
+// way its rows are in no image, so it does not matter whether the view has them.
+func (m *images) begin(storages []id.Relation, open func() (kv.View, error)) (*moment, error) {
+	out := &moment{images: make(map[id.Relation]*image, len(storages))}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := m.held[table]
-	if i != nil {
-		m.reads++
-		i.used = m.reads
+	for {
+		clear(out.images)
+		for _, storage := range storages {
+			if i := m.held[storage]; i != nil {
+				m.reads++
+				i.used = m.reads
+				out.images[storage] = i
+			}
+		}
+		out.epoch = m.epoch
+		m.moments++ // so that changes from here on are remembered
+		m.mu.Unlock()
+		rows, err := open()
+		m.mu.Lock()
+		if err == nil && m.epoch == out.epoch {
+			out.rows = rows
+			return out, nil
+		}
+		m.forget()
+		if err == nil {
+			err = rows.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return i, m.versions[table]
 }
 
-// unchanged reports whether a version is still that of a table.
-func (m *images) unchanged(table id.Relation, version uint64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.versions[table] == version
+// forget counts a moment less.
+func (m *images) forget() {
+	m.moments--
+	if m.moments == 0 {
+		clear(m.changedAt)
+	}
 }
 
-// changed takes rows out of the image of a table. It is called before a commit, so that
-// nobody takes what is older than their snapshot for the rest of it, and after it, so
-// that what was read and kept meanwhile goes too.
-func (m *images) changed(table id.Relation, rows *touched) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.versions[table]++
-	old := m.held[table]
-	if old == nil {
+// end ends a moment: nothing of it is read any more.
+func (o *moment) end(m *images) {
+	if o.ended {
 		return
 	}
-	left := old.without(rows)
-	if left == old {
-		return
+	o.ended = true
+	_ = o.rows.Close() // what was to be read of it has been
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forget()
+}
+
+// commitBegins takes the rows of a commit out of the images, before it.
+func (m *images) commitBegins(changed map[id.Relation]*touched) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch++
+	for storage, rows := range changed {
+		m.changedAt[storage], m.pending[storage] = m.epoch, true
+		old := m.held[storage]
+		if old == nil {
+			continue
+		}
+		left := old.without(rows)
+		if left == old {
+			continue
+		}
+		m.drop(storage)
+		if left != nil {
+			m.held[storage] = left
+			m.bytes += left.bytes
+		}
 	}
-	m.drop(table)
-	if left != nil {
-		m.held[table] = left
-		m.bytes += left.bytes
+}
+
+// commitEnds is called after a commit, whether it failed or not.
+func (m *images) commitEnds(changed map[id.Relation]*touched) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.epoch++
+	for storage := range changed {
+		m.changedAt[storage] = m.epoch
+	}
+	clear(m.pending)
+	if m.moments == 0 {
+		clear(m.changedAt)
 	}
 }
 
@@ -198,12 +253,12 @@ func (m *images) drop(table id.Relation) {
 	}
 }
 
-// keep holds the image of a version of a table, unless that has changed since. Those
-// that were not read for long make room.
-func (m *images) keep(table id.Relation, version uint64, i *image) {
+// keep holds the image of a table at a moment of this epoch that has not ended, unless
+// the table has changed since, or does now. Those that were not read for long make room.
+func (m *images) keep(table id.Relation, epoch uint64, i *image) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.versions[table] != version || i.bytes > ImageBytes {
+	if m.changedAt[table] > epoch || m.pending[table] || i.bytes > ImageBytes {
 		return
 	}
 	m.drop(table)
@@ -228,15 +283,18 @@ type imageSource struct {
 	columns []int
 }
 
-// next returns the columns of the next batch, nil at the end.
-func (s *imageSource) next() *types.Batch {
+// Next implements exec.Source.
+func (s *imageSource) Next(context.Context) (*types.Batch, error) {
 	if len(s.chunks) == 0 {
-		return nil
+		return nil, nil
 	}
 	b := s.chunks[0].batch
 	s.chunks = s.chunks[1:]
-	return columnsOf(b, s.columns)
+	return columnsOf(b, s.columns), nil
 }
+
+// Close implements exec.Source.
+func (s *imageSource) Close() error { return nil }
 
 // patched is an image while what was taken out of it is read again.
 type patched struct {

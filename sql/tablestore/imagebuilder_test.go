@@ -38,7 +38,7 @@ func TestImagesHaveDictionaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for scan := range 2 {
-		src, err := store.Begin().Scan(context.Background(), rel, []int{0, 1, 2})
+		src, err := statement(t, store.Begin()).Scan(context.Background(), rel, []int{0, 1, 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/kv"
@@ -66,7 +68,16 @@ func vectorOf(rows ...int64) *types.Vector {
 
 // scanAll returns the rows in the order of the scan: identity and amount.
 func scanAll(tx *Tx, rel *catalog.Relation) (out [][2]int64, err error) {
-	src, err := tx.Scan(context.Background(), rel, []int{0, 1, plan.RowID})
+	st, err := tx.Statement(rel.StorageID())
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close()
+	return scanStatement(st, rel)
+}
+
+func scanStatement(st *Statement, rel *catalog.Relation) (out [][2]int64, err error) {
+	src, err := st.Scan(context.Background(), rel, []int{0, 1, plan.RowID})
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +175,7 @@ func TestImagesArePatched(t *testing.T) {
 				}
 			}
 		}
-		if held, _ := s.images.read(rel.StorageID()); held != nil && !held.complete() {
+		if held := s.images.held[rel.StorageID()]; held != nil && !held.complete() {
 			patches++
 			missing := 0
 			for _, c := range held.chunks {
@@ -179,7 +190,7 @@ func TestImagesArePatched(t *testing.T) {
 		if rng.IntN(3) > 0 {
 			check(step)
 		}
-		if held, _ := s.images.read(rel.StorageID()); held != nil {
+		if held := s.images.held[rel.StorageID()]; held != nil {
 			checkSums(t, held)
 		}
 	}
@@ -278,4 +289,138 @@ func TestPatchedImagesAreOneState(t *testing.T) {
 	}
 	done.Store(true)
 	wg.Wait()
+}
+
+// TestStatementsAreOfOneMoment: a statement that reads two tables, one after the other,
+// sees every transaction in both or in neither, while a writer moves amounts between them.
+func TestStatementsAreOfOneMoment(t *testing.T) {
+	const n = 3 * types.BatchRows
+	s, first, amounts := accounts(t, n)
+	second := *first
+	second.ID, second.Name = 8, "others"
+	ctx := context.Background()
+	tx := s.Begin()
+	if _, err := tx.Insert(ctx, &second, accountRows(&second, amounts...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	others := slices.Clone(amounts)
+	sum := int64(0)
+	for _, a := range amounts {
+		sum += 2 * a
+	}
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	for known := range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for reads := 0; reads < 10 || !done.Load(); reads++ {
+				st, err := s.Begin().Statement([]id.Relation{7, 8}[:known%3]...)
+				total := int64(0)
+				for _, rel := range []*catalog.Relation{first, &second} {
+					var got [][2]int64
+					if err == nil {
+						got, err = scanStatement(st, rel)
+					}
+					for _, r := range got {
+						total += r[1]
+					}
+				}
+				st.Close()
+				if err != nil || total != sum {
+					t.Errorf("sum %d, want %d: %v", total, sum, err)
+					return
+				}
+			}
+		}()
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 120 {
+		from, to := rng.IntN(n), rng.IntN(n)
+		amounts[from], others[to] = amounts[from]+1, others[to]-1
+		tx := s.Begin()
+		err := tx.Update(ctx, first, vectorOf(int64(from)+1), accountRows(first, amounts[from]))
+		if err == nil {
+			err = tx.Update(ctx, &second, vectorOf(int64(to)+1), accountRows(&second, others[to]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+	if n := len(s.images.changedAt); n != 0 {
+		t.Errorf("%d changes are remembered that no moment is older than", n)
+	}
+}
+
+// TestStatementsDoNotSeeLaterWrites: what a transaction writes after a statement began is
+// not seen by the statement, nor what it rolls back to a savepoint; after the end of the
+// transaction it reads nothing.
+func TestStatementsDoNotSeeLaterWrites(t *testing.T) {
+	ctx := context.Background()
+	for _, wrote := range []bool{false, true} {
+		s, rel, _ := accounts(t, 10)
+		tx := s.Begin()
+		want := 10
+		if wrote {
+			if _, err := tx.Insert(ctx, rel, accountRows(rel, 100)); err != nil {
+				t.Fatal(err)
+			}
+			want++
+		}
+		mark := tx.Savepoint()
+		st, err := tx.Statement(rel.StorageID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(st *Statement, want int) {
+			t.Helper()
+			if got, err := scanStatement(st, rel); err != nil || len(got) != want {
+				t.Fatalf("wrote %v: %d rows, want %d: %v", wrote, len(got), want, err)
+			}
+		}
+		for _, a := range []int64{101, 102} {
+			if _, err := tx.Insert(ctx, rel, accountRows(rel, a)); err != nil {
+				t.Fatal(err)
+			}
+			if err := tx.Delete(ctx, rel, vectorOf(a-100)); err != nil {
+				t.Fatal(err)
+			}
+			check(st, want)
+		}
+		later, err := tx.Statement(rel.StorageID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.RollbackTo(mark); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Insert(ctx, rel, accountRows(rel, 103)); err != nil {
+			t.Fatal(err)
+		}
+		check(st, want)
+		check(later, want)
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		src, err := later.Scan(ctx, rel, []int{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := src.Next(ctx); err == nil {
+			t.Error("a statement reads after the end of its transaction")
+		}
+		st.Close()
+		later.Close()
+		if got, err := scanAll(s.Begin(), rel); err != nil || len(got) != want+1 {
+			t.Fatalf("%d rows are committed, want %d: %v", len(got), want+1, err)
+		}
+	}
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
-	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
@@ -73,12 +72,12 @@ type Tx struct {
 
 	constraints constraints
 
+	statements []*Statement // that see its writes
+
 	// LockTimeout is the longest wait for another transaction that writes; 0 is
 	// unlimited.
 	LockTimeout time.Duration
 }
-
-var _ exec.Tables = (*Tx)(nil)
 
 // Begin starts a transaction.
 func (s *Store) Begin() *Tx { return &Tx{store: s} }
@@ -125,16 +124,9 @@ func (t *Tx) CommitWith(commit func(*kv.Batch) error) error {
 		return nil
 	}
 	defer t.end()
-	t.forgetChanged()
-	defer t.forgetChanged()
+	t.store.images.commitBegins(t.changed)
+	defer t.store.images.commitEnds(t.changed)
 	return t.commitSequences(commit)
-}
-
-// forgetChanged takes what the transaction has written out of the images.
-func (t *Tx) forgetChanged() {
-	for storage, rows := range t.changed {
-		t.store.images.changed(storage, rows)
-	}
 }
 
 // touch notes that a storage is written.
@@ -171,160 +163,13 @@ func (t *Tx) Rollback() {
 }
 
 func (t *Tx) end() {
+	for _, st := range t.statements {
+		st.moment.end(t.store.images)
+	}
+	t.statements = nil
 	t.releaseSequences()
 	t.batch, t.writing, t.undo, t.sequences, t.constraints = nil, false, undoLog{}, nil, constraints{}
 	<-t.store.write
-}
-
-// errFull ends a scan whose batch is full.
-var errFull = errors.New("batch is full")
-
-// Scan implements exec.Tables. What others commit during the scan is not seen.
-func (t *Tx) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
-	s := &source{tx: t, table: table, columns: columns}
-	storage := table.StorageID()
-	s.next, s.end = t.store.prefix(storage, 'r'), kv.PrefixEnd(t.store.prefix(storage, 'r'))
-	if t.writing && t.changed[storage] != nil {
-		s.rows = t.batch
-		// Nobody else writes meanwhile, so what is not its own is as it was committed.
-		if held, _ := t.store.images.read(storage); held != nil {
-			if left := held.without(t.changed[storage]); left != nil {
-				s.patch, s.next = patch(left), nil
-			}
-		}
-		return s, nil
-	}
-	for range maxPatchTries {
-		held, version := t.store.images.read(storage)
-		if held == nil {
-			break
-		}
-		if held.complete() {
-			s.held = &imageSource{chunks: held.chunks, columns: columns}
-			return s, nil
-		}
-		snapshot := t.store.kv.Snapshot()
-		if t.store.images.unchanged(storage, version) { // so all that the snapshot has, and the image has not, is out of it
-			s.version, s.snapshot, s.rows, s.patch, s.next = version, snapshot, snapshot, patch(held), nil
-			return s, nil
-		}
-		if err := snapshot.Close(); err != nil {
-			return nil, err
-		}
-	}
-	_, s.version = t.store.images.read(storage)
-	s.snapshot = t.store.kv.Snapshot()
-	s.rows, s.made = s.snapshot, newImageBuilder(table)
-	return s, nil
-}
-
-// maxPatchTries is how often a scan asks for an image that does not change while it
-// takes its snapshot, before it reads all rows.
-const maxPatchTries = 3
-
-// source reads a table in batches, each from where the last ended.
-type source struct {
-	tx      *Tx
-	table   *catalog.Relation
-	columns []int
-	held    *imageSource // where there is an image
-	rows    interface {
-		Scan(from, to []byte, fn func(key, value []byte) error) error
-	}
-	snapshot *kv.Snapshot // nil where the transaction's own writes are read
-	next     []byte       // where to read on, to end; nil: nowhere
-	end      []byte
-	made     *imageBuilder // of the rows so far; nil where none is made
-	patch    *patched      // the image that lacks rows
-	version  uint64
-}
-
-// Next implements exec.Source.
-func (s *source) Next(context.Context) (*types.Batch, error) {
-	if s.held != nil {
-		return s.held.next(), nil
-	}
-	for {
-		if s.next == nil && s.patch != nil {
-			b, missing := s.patch.next()
-			switch {
-			case b != nil:
-				return columnsOf(b, s.columns), nil
-			case missing == nil:
-				if s.snapshot != nil { // of committed rows
-					s.tx.store.images.keep(s.table.StorageID(), s.version, s.patch.made)
-				}
-				s.patch = nil
-			default:
-				storage := s.table.StorageID()
-				s.next, s.end = s.tx.store.rowKey(storage, missing.first), kv.PrefixEnd(s.tx.store.rowKey(storage, missing.last))
-			}
-		}
-		if s.next == nil {
-			return nil, nil
-		}
-		all, err := s.read()
-		if err != nil {
-			return nil, err
-		}
-		if s.patch != nil {
-			all = s.patch.add(all)
-		}
-		s.collect(all)
-		if all.Rows > 0 {
-			return columnsOf(all, s.columns), nil
-		}
-	}
-}
-
-// read takes the next rows apart, up to a batch.
-func (s *source) read() (*types.Batch, error) {
-	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
-	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
-	rows := &types.Batch{Cols: all.Cols[:len(all.Cols)-1]} // without the identities
-	from := s.next
-	s.next = nil
-	err := s.rows.Scan(from, s.end, func(key, value []byte) error {
-		if all.Rows == types.BatchRows {
-			s.next = slices.Clone(key)
-			return errFull
-		}
-		if err := recordbatch.Append(value, rows); err != nil {
-			return fmt.Errorf("table %s: %w", s.table.Name, err)
-		}
-		all.Cols[len(rows.Cols)].AppendInt(int64(binary.BigEndian.Uint64(key[len(key)-8:])))
-		all.Rows++
-		return nil
-	})
-	if err != nil && !errors.Is(err, errFull) {
-		return nil, err
-	}
-	return all, nil
-}
-
-// collect adds rows to the image that the scan makes, and keeps that at the end.
-func (s *source) collect(all *types.Batch) {
-	if s.made == nil {
-		return
-	}
-	s.made.add(all)
-	switch {
-	case s.made.bytes > ImageBytes:
-		s.made = nil
-	case s.next == nil:
-		s.tx.store.images.keep(s.table.StorageID(), s.version, s.made.image())
-		s.made = nil
-	}
-}
-
-// Close implements exec.Source.
-func (s *source) Close() error {
-	if s.snapshot == nil {
-		return nil
-	}
-	snapshot := s.snapshot
-	s.snapshot = nil
-	return snapshot.Close()
 }
 
 // lastRow returns the highest identity in use.
@@ -614,7 +459,12 @@ func (t *Tx) eachBatch(ctx context.Context, table *catalog.Relation, fn func(ids
 	if err := t.Lock(ctx); err != nil {
 		return err
 	}
-	src, err := t.Scan(ctx, table, append(identity(len(table.Columns)), plan.RowID))
+	st, err := t.Statement(table.StorageID())
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	src, err := st.Scan(ctx, table, append(identity(len(table.Columns)), plan.RowID))
 	if err != nil {
 		return err
 	}

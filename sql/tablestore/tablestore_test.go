@@ -52,9 +52,18 @@ func rows(t *catalog.Relation, of map[int64]string) *types.Batch {
 	return b
 }
 
+// statement begins a statement, to the end of the test.
+func statement(t *testing.T, tx *tablestore.Tx) *tablestore.Statement {
+	st := &tablestore.Statement{Tx: tx}
+	t.Cleanup(st.Close)
+	return st
+}
+
 // read scans a table: its values by key, and the identities of their rows.
 func read(t *rapid.T, tx *tablestore.Tx, rel *catalog.Relation) (values map[int64]string, ids map[int64]int64) {
-	src, err := tx.Scan(context.Background(), rel, []int{1, plan.RowID, 0})
+	st := &tablestore.Statement{Tx: tx}
+	defer st.Close()
+	src, err := st.Scan(context.Background(), rel, []int{1, plan.RowID, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +185,7 @@ func TestScanIsOfOneMoment(t *testing.T) {
 	}
 	const first = 2 * types.BatchRows
 	insert(0, first)
-	src, err := store.Begin().Scan(ctx, rel, []int{0})
+	src, err := statement(t, store.Begin()).Scan(ctx, rel, []int{0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +201,7 @@ func TestScanIsOfOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // from the rows, then from their image
-		src, err := store.Begin().Scan(ctx, rel, []int{0})
+		src, err := statement(t, store.Begin()).Scan(ctx, rel, []int{0})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -145,11 +145,16 @@ func (s *Store) Scan(from, to []byte, fn func(key, value []byte) error) error {
 	return scan(s.db, from, to, fn)
 }
 
-func scan(r pebble.Reader, from, to []byte, fn func(key, value []byte) error) (err error) {
+func scan(r pebble.Reader, from, to []byte, fn func(key, value []byte) error) error {
 	it, err := r.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
 	if err != nil {
 		return classify(err)
 	}
+	return each(it, fn)
+}
+
+// each calls fn with what an iterator has, and closes it.
+func each(it *pebble.Iterator, fn func(key, value []byte) error) (err error) {
 	defer func() { err = errors.Join(err, it.Close()) }()
 	for ok := it.First(); ok; ok = it.Next() {
 		v, err := it.ValueAndErr()
@@ -181,6 +186,42 @@ func (s *Snapshot) Get(key []byte) (value []byte, ok bool, err error) { return g
 func (s *Snapshot) Scan(from, to []byte, fn func(key, value []byte) error) error {
 	return scan(s.s, from, to, fn)
 }
+
+// View is what there is to read at one moment. Close it.
+type View interface {
+	// Scan is Store.Scan at the view's moment.
+	Scan(from, to []byte, fn func(key, value []byte) error) error
+	Close() error
+}
+
+// View returns the store as it is now.
+func (s *Store) View() (View, error) { return s.Snapshot(), nil }
+
+// View returns the store with the changes of an indexed batch, as both are now: later
+// changes are not seen. Close it before the batch is committed or discarded. While it is
+// open the store keeps its files and memory.
+func (b *Batch) View() (View, error) {
+	it, err := b.b.NewIter(nil)
+	if err != nil {
+		return nil, classify(err)
+	}
+	return &batchView{it}, nil
+}
+
+// batchView is the moment of an iterator, which its clones share.
+type batchView struct{ it *pebble.Iterator }
+
+// Scan implements View.
+func (v *batchView) Scan(from, to []byte, fn func(key, value []byte) error) error {
+	it, err := v.it.Clone(pebble.CloneOptions{IterOptions: &pebble.IterOptions{LowerBound: from, UpperBound: to}})
+	if err != nil {
+		return classify(err)
+	}
+	return each(it, fn)
+}
+
+// Close implements View.
+func (v *batchView) Close() error { return v.it.Close() }
 
 // Batch is a set of changes that take effect together or not at all.
 type Batch struct {
