@@ -226,7 +226,7 @@ func (b *binder) bindForm(bind func([]types.Type, []*types.Datum) (agg.Bound, er
 		case bound.JSONKey && i == 0:
 			inputs[i], err = expr.JSONKey(args[n])
 		case t.OID == types.JSON || t.OID == types.JSONB:
-			inputs[i], err = b.toJSON(args[n], t.OID)
+			inputs[i], err = expr.ToJSON(args[n], t.OID)
 		default:
 			inputs[i], err = expr.Cast(args[n], t, expr.Implicit)
 		}

@@ -54,14 +54,6 @@ func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if jsonMakers[name] {
-		if err := b.rowsToJSON(name, args); err != nil {
-			return nil, err
-		}
-		if name == "row_to_json" {
-			return args[0], nil
-		}
-	}
 	if f.SQLSyntax {
 		if e, err := syntaxCall(name, args); e != nil || err != nil {
 			return e, err

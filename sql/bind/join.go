@@ -201,6 +201,7 @@ func (b *binder) fullJoinEachRow(left, right *scope, ctx *context, x *ast.Join) 
 	for i := range pairs.cols {
 		pairs.cols[i].notNull = false
 	}
+	pairs.optional(left, right, plan.FullJoin)
 	return pairs, nil
 }
 

@@ -173,7 +173,7 @@ func (b *binder) countDistinct(g *grouping, keys []plan.SortKey, filter expr.Exp
 	for i := range keys {
 		row[i] = keys[i].Value
 	}
-	arg, err := expr.NewRow(row)
+	arg, err := expr.NewRow(row, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/tallydb/tallydb/sql/agg"
@@ -165,6 +166,7 @@ func (q *selecting) planGroups() error {
 			return err
 		}
 	}
+	q.readKeyFields()
 	if err := q.each(g.over); err != nil {
 		return err
 	}
@@ -347,4 +349,19 @@ func (b *binder) sortOutput(r *result, order []ast.SortKey, ctx *context) ([]pla
 	}
 	r.node = &plan.Sort{Child: r.node, Keys: keys}
 	return keys, nil
+}
+
+// readKeyFields has the fields of a target that is grouped by read from its value: what
+// they were made of is not to be had above the grouping.
+func (q *selecting) readKeyFields() {
+	for i := range q.targets {
+		t := &q.targets[i]
+		if len(t.fields) == 0 || !slices.ContainsFunc(q.group.keys, func(k expr.Expr) bool { return expr.Equal(k, t.e) }) {
+			continue
+		}
+		t.fields = slices.Clone(t.fields)
+		for k := range t.fields {
+			t.fields[k].value = expr.NewField(t.e, k, t.fields[k].value.Type())
+		}
+	}
 }

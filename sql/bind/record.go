@@ -32,15 +32,16 @@ func (b *binder) setRecord(scan *plan.FunctionScan, column func(int) expr.Expr) 
 
 // record makes a row of fields.
 func (b *binder) record(fields []recordField) (expr.Expr, error) {
-	values := make([]expr.Expr, len(fields))
+	values, names := make([]expr.Expr, len(fields)), make([]string, len(fields))
 	for i := range fields {
+		names[i] = fields[i].name
 		var err error
 		if fields[i].value, err = expr.ResolveUnknown(fields[i].value); err != nil {
 			return nil, err
 		}
 		values[i] = fields[i].value
 	}
-	e, err := expr.NewRow(values)
+	e, err := expr.NewRow(values, names)
 	if err == nil {
 		b.records[e] = fields
 	}
@@ -79,59 +80,4 @@ func (t *target) addFields(out *output, add func(expr.Expr, types.Column) int) {
 	for _, f := range t.fields {
 		out.record = append(out.record, recordPlace{f.name, add(f.value, types.Column{Name: t.name + "." + f.name, Hidden: true})})
 	}
-}
-
-// jsonMakers are the functions that make JSON of values of any type.
-var jsonMakers = map[string]bool{
-	"to_json": true, "to_jsonb": true, "row_to_json": true, "json_build_object": true, "json_build_array": true,
-	"jsonb_build_object": true, "jsonb_build_array": true,
-}
-
-// rowsToJSON makes JSON objects of those arguments that are rows: only the binder
-// knows the names of their fields.
-func (b *binder) rowsToJSON(name string, args []expr.Expr) error {
-	if name == "row_to_json" && (len(args) != 1 || args[0].Type().OID != types.Record) {
-		return undefinedSet(name, args)
-	}
-	for i, a := range args {
-		if a.Type().OID != types.Record {
-			continue
-		}
-		var err error
-		if args[i], err = b.rowJSON(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// toJSON makes JSON of a value of any type.
-func (b *binder) toJSON(e expr.Expr, to types.OID) (expr.Expr, error) {
-	if e.Type().OID == types.Record {
-		var err error
-		if e, err = b.rowJSON(e); err != nil {
-			return nil, err
-		}
-	}
-	return expr.ToJSON(e, to)
-}
-
-// rowJSON makes a JSON object of a row.
-func (b *binder) rowJSON(e expr.Expr) (expr.Expr, error) {
-	fields, known := b.records[e]
-	if !known {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the fields of this row are not known")
-	}
-	names, values := make([]string, len(fields)), make([]expr.Expr, len(fields))
-	for i, f := range fields {
-		names[i], values[i] = f.name, f.value
-		if f.value.Type().OID != types.Record {
-			continue
-		}
-		var err error
-		if values[i], err = b.rowJSON(f.value); err != nil {
-			return nil, err
-		}
-	}
-	return expr.NewRowJSON(names, values)
 }

@@ -39,8 +39,9 @@ type approx struct {
 // table is one name of FROM.
 type table struct {
 	qualifier
-	base bool  // a stream or a continuous view: * shows the envelope
-	key  []int // columns of the scope's node that identify a row, if known
+	base     bool  // a stream or a continuous view: * shows the envelope
+	optional bool  // an outer join has NULLs where it has no row
+	key      []int // columns of the scope's node that identify a row, if known
 }
 
 // qualifier names a table of FROM. A schema is part of the name of a relation that
@@ -298,7 +299,23 @@ func (b *binder) wholeRow(s *scope, of qualifier) (expr.Expr, error) {
 			fields = append(fields, recordField{c.name, b.read(s, c)})
 		}
 	}
-	return b.record(fields)
+	row, err := b.record(fields)
+	if err == nil && slices.ContainsFunc(s.tables, func(t table) bool { return t.optional && of.names(t.qualifier) }) {
+		return b.orNoRow(row)
+	}
+	return row, err
+}
+
+// orNoRow makes a row that an outer join may lack NULL where all its fields are: one that
+// is there and has nothing but NULLs is taken for missing.
+func (b *binder) orNoRow(row expr.Expr) (expr.Expr, error) {
+	missing, err := fieldsAreNull(b.fieldsOf(row), false)
+	if err != nil {
+		return nil, err
+	}
+	out, err := expr.NewCase(nil, []expr.When{{Cond: missing, Result: &expr.Const{Datum: types.NullOf(row.Type())}}}, row)
+	b.records[out] = b.records[row]
+	return out, err
 }
 
 const (

@@ -64,8 +64,16 @@ func pairWeights(left, right *rowWeight, to []int, width int) *rowWeight {
 
 // optional says of a join that rows of a side may be missing.
 func (s *scope) optional(left, right *scope, kind plan.JoinKind) {
+	if kind == plan.InnerJoin {
+		return
+	}
 	if left.weight != nil && (kind == plan.RightJoin || kind == plan.FullJoin) || right.weight != nil && (kind == plan.LeftJoin || kind == plan.FullJoin) {
 		s.weight = s.weight.without("the optional side of an outer join")
+	}
+	for i := range s.tables {
+		if i < len(left.tables) && kind != plan.LeftJoin || i >= len(left.tables) && kind != plan.RightJoin {
+			s.tables[i].optional = true
+		}
 	}
 }
 

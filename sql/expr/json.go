@@ -272,6 +272,8 @@ func appendJSON(ec *Context, dst []byte, d types.Datum) []byte {
 		a, _ := types.ArrayDatum(d)
 		i := 0
 		return appendJSONArray(ec, dst, a, 0, &i)
+	case t == types.Record:
+		return appendRecordJSON(ec, dst, d, ",")
 	case isInteger(t), t == types.Numeric, isFloat(t):
 		s := types.AppendDatumText(nil, d, nil)
 		if c := s[len(s)-1]; c >= '0' && c <= '9' {
@@ -280,6 +282,23 @@ func appendJSON(ec *Context, dst []byte, d types.Datum) []byte {
 		return types.AppendJSONString(dst, string(s))
 	}
 	return types.AppendJSONString(dst, string(types.AppendJSONDateTime(nil, d, ec.TextOptions())))
+}
+
+// appendRecordJSON appends a record as an object. Fields without a name are f1, f2 and so on.
+func appendRecordJSON(ec *Context, dst []byte, d types.Datum, separator string) []byte {
+	fields, _ := types.RecordFields(d)
+	dst = append(dst, '{')
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, separator...)
+		}
+		name := f.Name
+		if name == "" {
+			name = "f" + strconv.Itoa(i+1)
+		}
+		dst = appendJSON(ec, append(types.AppendJSONString(dst, name), ':'), f.Value)
+	}
+	return append(dst, '}')
 }
 
 func appendJSONArray(ec *Context, dst []byte, a types.Array, depth int, next *int) []byte {

@@ -33,6 +33,16 @@ func jsonEditFunctions() []overload {
 		fn("json_object(_text,_text) json", "object of keys and values", jsonObject(types.JSON)),
 		fn("jsonb_object(_text) jsonb", "object of keys and values in turn", jsonObject(types.JSONB)),
 		fn("jsonb_object(_text,_text) jsonb", "object of keys and values", jsonObject(types.JSONB)),
+		fn("row_to_json(record) json", "row as JSON", func(ec *Context, d []types.Datum) (types.Datum, error) {
+			return jsonOf(types.JSON, appendJSON(ec, nil, d[0]))
+		}).stable(),
+		fn("row_to_json(record,bool) json", "row as JSON, with line feeds between the fields", func(ec *Context, d []types.Datum) (types.Datum, error) {
+			separator := ","
+			if d[1].Int != 0 {
+				separator = ",\n "
+			}
+			return jsonOf(types.JSON, appendRecordJSON(ec, nil, d[0], separator))
+		}).stable(),
 		fn("array_to_json(anyarray) json", "array as JSON", func(ec *Context, d []types.Datum) (types.Datum, error) {
 			return jsonOf(types.JSON, appendJSON(ec, nil, d[0]))
 		}).stable(),

@@ -1,7 +1,7 @@
 package expr
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -171,8 +171,8 @@ func NewBetween(x, lo, hi Expr, symmetric, not bool) (Expr, error) {
 	return NewNot(e)
 }
 
-// NewRow is ROW(...), of type record, in its text form.
-func NewRow(fields []Expr) (Expr, error) {
+// NewRow is ROW(...), of type record; names are those of its fields, if it has any.
+func NewRow(fields []Expr, names []string) (Expr, error) {
 	args := make([]Expr, len(fields))
 	for i, f := range fields {
 		var err error
@@ -180,31 +180,34 @@ func NewRow(fields []Expr) (Expr, error) {
 			return nil, err
 		}
 	}
-	return &rowwise{name: "ROW", args: args, typ: types.Of(types.Record), row: func(ec *Context, d []types.Datum) (types.Datum, error) {
-		out := []byte{'('}
-		opts := ec.TextOptions()
+	return &rowwise{name: "ROW", args: args, typ: types.Of(types.Record), row: func(_ *Context, d []types.Datum) (types.Datum, error) {
+		out := make([]types.Field, len(d))
 		for i, x := range d {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			if !x.Null {
-				out = appendRecordField(out, types.AppendDatumText(nil, x, opts))
+			out[i].Value = x
+			if names != nil {
+				out[i].Name = names[i]
 			}
 		}
-		return types.Datum{Type: types.Of(types.Record), Bytes: append(out, ')')}, nil
+		return types.NewRecord(out), nil
 	}}, nil
 }
 
-func appendRecordField(dst, s []byte) []byte {
-	if len(s) > 0 && !strings.ContainsAny(string(s), "\"\\(), \t\n\r\v\f") {
-		return append(dst, s...)
+// NewField is field i of a record, which has this type.
+func NewField(record Expr, i int, t types.Type) Expr {
+	return &rowwise{
+		name: "field", args: []Expr{record}, typ: t,
+		text: func(args []Expr) string { return fmt.Sprintf("(%s).f%d", args[0], i+1) },
+		row: func(_ *Context, d []types.Datum) (types.Datum, error) {
+			if d[0].Null {
+				return types.NullOf(t), nil
+			}
+			fields, err := types.RecordFields(d[0])
+			if err != nil {
+				return types.Datum{}, err
+			}
+			v := fields[i].Value
+			v.Type = t
+			return v, nil
+		},
 	}
-	dst = append(dst, '"')
-	for _, c := range s {
-		if c == '"' || c == '\\' {
-			dst = append(dst, c)
-		}
-		dst = append(dst, c)
-	}
-	return append(dst, '"')
 }

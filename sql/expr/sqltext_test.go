@@ -401,7 +401,7 @@ func (p *sqlText) call(w string) expr.Expr {
 	case "LEAST":
 		return must(expr.NewLeast(args...))
 	case "ROW":
-		return must(expr.NewRow(args))
+		return must(expr.NewRow(args, nil))
 	}
 	return must(expr.NewFunction(strings.ToLower(w), args))
 }

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"strings"
-
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -43,44 +41,4 @@ func jsonKey(ec *Context, d types.Datum) string {
 		return shown(ec, d)
 	}
 	return string(types.AppendJSONDateTime(nil, d, ec.TextOptions()))
-}
-
-// NewRowJSON is a row as a JSON object of these names, of type json.
-func NewRowJSON(names []string, fields []Expr) (Expr, error) {
-	args := make([]Expr, len(fields))
-	for i, f := range fields {
-		var err error
-		if args[i], err = ResolveUnknown(f); err != nil {
-			return nil, err
-		}
-	}
-	keys := make([][]byte, len(names))
-	for i, n := range names {
-		keys[i] = append(types.AppendJSONString(nil, n), ':')
-	}
-	return &rowwise{
-		name: "row_to_json", args: args, typ: types.Of(types.JSON),
-		text: func(args []Expr) string {
-			var b strings.Builder
-			b.WriteString("row_to_json(")
-			for i, a := range args {
-				if i > 0 {
-					b.WriteString(", ")
-				}
-				b.WriteString(a.String() + " AS " + QuoteIdent(names[i]))
-			}
-			b.WriteByte(')')
-			return b.String()
-		},
-		row: func(ec *Context, d []types.Datum) (types.Datum, error) {
-			out := []byte{'{'}
-			for i, x := range d {
-				if i > 0 {
-					out = append(out, ',')
-				}
-				out = appendJSON(ec, append(out, keys[i]...), x)
-			}
-			return types.Datum{Type: types.Of(types.JSON), Bytes: append(out, '}')}, nil
-		},
-	}, nil
 }

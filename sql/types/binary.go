@@ -77,6 +77,8 @@ func AppendDatumBinary(dst []byte, d Datum) []byte {
 		return append(append(dst, 1), d.Bytes...)
 	case Bit, Varbit:
 		return appendBitsBinary(dst, d.Bytes)
+	case Record:
+		return appendRecordBinary(dst, d)
 	}
 	if d.Type.OID.IsArray() {
 		return appendArrayBinary(dst, d)
@@ -100,12 +102,7 @@ func appendArrayBinary(dst []byte, d Datum) []byte {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(int32(a.Lower[i])))
 	}
 	for _, it := range a.Items {
-		at := len(dst)
-		dst = append(dst, 0xff, 0xff, 0xff, 0xff)
-		if !it.Null {
-			dst = AppendDatumBinary(dst, it)
-			binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-		}
+		dst = appendSized(dst, it)
 	}
 	return dst
 }

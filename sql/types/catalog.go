@@ -94,7 +94,8 @@ var catalog = [...]Info{
 	{Regtype, "regtype", "regtype", 4, true, 'b', 'N', false, ',', 0, RegtypeArray, 'i', 'p'},
 	{RegclassArray, "_regclass", "_regclass", -1, false, 'b', 'A', false, ',', Regclass, 0, 'i', 'x'},
 	{RegtypeArray, "_regtype", "_regtype", -1, false, 'b', 'A', false, ',', Regtype, 0, 'i', 'x'},
-	{Record, "record", "record", -1, false, 'p', 'P', false, ',', 0, 0, 'd', 'x'},
+	{Record, "record", "record", -1, false, 'p', 'P', false, ',', 0, RecordArray, 'd', 'x'},
+	{RecordArray, "_record", "record[]", -1, false, 'p', 'P', false, ',', Record, 0, 'd', 'x'},
 	{Any, "any", `"any"`, 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
 	{AnyArray, "anyarray", "anyarray", -1, false, 'p', 'P', false, ',', 0, 0, 'd', 'x'},
 	{Void, "void", "void", 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
@@ -130,7 +131,7 @@ func Lookup(o OID) (*Info, bool) {
 
 // Elem returns the element type of an array or vector type, 0 for other types.
 func (o OID) Elem() OID {
-	if i := catalogByOID[o]; i != nil && i.Category == 'A' {
+	if i := catalogByOID[o]; i != nil && (i.Category == 'A' || o == RecordArray) {
 		return i.Elem
 	}
 	return 0

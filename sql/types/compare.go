@@ -65,6 +65,8 @@ func CompareBytes(t Type, a, b []byte) int {
 			return bytes.Compare(a, b)
 		}
 		return CompareJSON(x, y)
+	case Record:
+		return compareRecords(a, b)
 	}
 	if t.OID.IsArray() {
 		return compareArrays(Datum{Type: t, Bytes: a}, Datum{Type: t, Bytes: b})

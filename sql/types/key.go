@@ -16,7 +16,7 @@ import (
 //	bytes  0x01, the bytes with 0x00 written as 0x00 0xFF, closed by 0x00 0x01
 //
 // Types whose equality is not that of their bytes (numeric, interval, char(n),
-// jsonb, arrays) have keys of their own in keytypes.go: values that are equal to
+// jsonb, arrays, records) have keys of their own in keytypes.go: values that are equal to
 // Compare have equal keys.
 const (
 	keyValue byte = 0x01

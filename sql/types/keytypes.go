@@ -18,6 +18,8 @@ import (
 //	          that '1 month' and '30 days' have one key; reading it back gives days and time.
 //	bpchar    as text, without trailing spaces; reading it back pads to the column's char(n).
 //	jsonb     as text; numbers without trailing zeros after the point. Equality only.
+//	record    the types of the fields, 4 bytes each and 0, then their keys; reading it
+//	          back leaves the fields without names.
 //	arrays    the keys of the elements, 0x00, then the dimensions.
 func appendTypedKey(dst []byte, t Type, b []byte) []byte {
 	switch t.OID {
@@ -37,6 +39,8 @@ func appendTypedKey(dst []byte, t Type, b []byte) []byte {
 			}
 		}
 		return appendKeyBytes(dst, b)
+	case Record:
+		return appendRecordKey(dst, b)
 	}
 	if t.OID.IsArray() {
 		return appendArrayKey(dst, Datum{Type: t, Bytes: b})
@@ -222,6 +226,8 @@ func readTypedKey(key []byte, v *Vector) ([]byte, error) {
 		return rest, nil
 	case Bpchar:
 		return readBpcharKey(key, v)
+	case Record:
+		return readRecordKey(key, v)
 	}
 	if v.Type.OID.IsArray() {
 		return readArrayKey(key, v)

@@ -387,6 +387,8 @@ func AppendDatumText(dst []byte, d Datum, opts *TextOptions) []byte {
 		return hex.AppendEncode(append(dst, '\\', 'x'), d.Bytes)
 	case Void:
 		return dst
+	case Record:
+		return appendRecordText(dst, d, opts)
 	}
 	switch {
 	case d.Type.Kind() == KindInt:

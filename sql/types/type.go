@@ -41,6 +41,7 @@ const (
 	UUID         OID = 2950
 	JSONB        OID = 3802
 	Record       OID = 2249
+	RecordArray  OID = 2287
 	Void         OID = 2278
 	AclItem      OID = 1033
 
