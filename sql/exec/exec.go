@@ -129,7 +129,7 @@ func Run(ctx context.Context, q *plan.Query, env *Env) (*Rows, error) {
 	r.state.ctx = ctx
 	root, err := r.open(ctx, q.Root)
 	if err != nil {
-		return nil, errors.Join(err, r.state.closeFiles())
+		return nil, errors.Join(err, r.state.close())
 	}
 	return &Rows{run: r, root: root}, nil
 }
@@ -142,7 +142,7 @@ func (r *Rows) Next(ctx context.Context) (*types.Batch, error) {
 }
 
 // Close ends the statement.
-func (r *Rows) Close() error { return errors.Join(r.root.Close(), r.run.state.closeFiles()) }
+func (r *Rows) Close() error { return errors.Join(r.root.Close(), r.run.state.close()) }
 
 // Affected returns how many rows were written so far.
 func (r *Rows) Affected() int64 { return r.run.state.affected }
@@ -190,12 +190,17 @@ func (s *state) everyRow(n int) []int32 {
 	return s.every[:n]
 }
 
-// closeFiles removes the statement's temporary files.
-func (s *state) closeFiles() error {
-	if s.spill == nil {
-		return nil
+// close ends the plans that are read in several places, and removes the statement's
+// temporary files.
+func (s *state) close() error {
+	var err error
+	for _, m := range s.shared {
+		err = errors.Join(err, m.Close())
 	}
-	return s.spill.Close()
+	if s.spill != nil {
+		err = errors.Join(err, s.spill.Close())
+	}
+	return err
 }
 
 // wait is expr.Context.Wait.

@@ -393,15 +393,3 @@ func (r *run) openValues(v *plan.Values) (Source, error) {
 	}
 	return &cursorSource{cursor{rows: &rows.Batch, all: true}}, nil
 }
-
-func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
-	rows := r.state.shared[x.ID]
-	if rows == nil {
-		var err error
-		if rows, err = r.materialise(ctx, x.Child); err != nil {
-			return nil, err
-		}
-		r.state.shared[x.ID] = rows
-	}
-	return rows.source(r), nil
-}

@@ -196,52 +196,6 @@ func (s *fileSource) Close() error {
 	return err
 }
 
-// materialised is the rows of a plan that are read more than once: in memory, or in a
-// file if they are many.
-type materialised struct {
-	rows   *rowSet
-	file   *spill.File
-	schema *types.Schema
-}
-
-// materialise runs a plan to its end.
-func (r *run) materialise(ctx context.Context, n plan.Node) (m *materialised, err error) {
-	src, err := r.open(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = closing(src, err) }()
-	m = &materialised{rows: newRowSet(n.Schema()), schema: n.Schema()}
-	for {
-		b, err := src.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			if m.file != nil {
-				err = m.file.Finish()
-			}
-			return m, err
-		}
-		if m.file != nil {
-			if err := m.file.Write(b); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		err = m.rows.add(&r.state.memory, b)
-		if err != nil && !r.outOfMemory(err) {
-			return nil, err
-		}
-		if err != nil || r.pressed() {
-			if m.file, err = r.toFile(m.rows); err != nil {
-				return nil, err
-			}
-			m.rows = nil
-		}
-	}
-}
-
 // toFile writes rows to a new file, and releases their memory.
 func (r *run) toFile(rows *rowSet) (*spill.File, error) {
 	f, err := r.state.spill.Create()
@@ -256,12 +210,4 @@ func (r *run) toFile(rows *rowSet) (*spill.File, error) {
 	}
 	rows.release(&r.state.memory)
 	return f, nil
-}
-
-// source reads the rows from the first.
-func (m *materialised) source(r *run) Source {
-	if m.file != nil {
-		return &fileSource{run: r, file: m.file, schema: m.schema, keep: true}
-	}
-	return &cursorSource{cursor{rows: &m.rows.Batch, all: true}}
 }

@@ -57,7 +57,7 @@ func (w *withOp) write(ctx context.Context) error {
 			return err
 		}
 	}
-	w.rows = rows.source(w.run)
+	w.rows = rows.source()
 	return w.run.settle(ctx)
 }
 
