@@ -395,11 +395,17 @@ func (s *Session) explain(ctx context.Context, e *ast.Explain, params []types.Da
 		}
 		target, params = p.stmt, values
 	}
-	if x, ok := target.(*ast.CreateTable); ok && x.As != nil {
+	if x, ok := target.(*ast.CreateTable); ok {
 		if e.Analyze {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported").WithHint("EXPLAIN ANALYZE its query.")
 		}
-		target = x.As
+		if target = x.As; x.Execute != nil {
+			p, values, err := s.executed(x.Execute)
+			if err != nil {
+				return err
+			}
+			target, params = p.stmt, values
+		}
 	}
 	ec := s.exprContext()
 	ec.Params = params

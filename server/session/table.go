@@ -74,7 +74,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return createTag(x), err
 	}
-	if x.As != nil {
+	if x.As != nil || x.Execute != nil {
 		return s.createTableAs(ctx, x, schema, name, out)
 	}
 	d := &definer{s: s, taken: map[string]bool{name: true}}

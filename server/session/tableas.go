@@ -20,7 +20,7 @@ func createTag(x *ast.CreateTable) string {
 	switch {
 	case x.Materialized:
 		return "CREATE MATERIALIZED VIEW"
-	case x.As != nil:
+	case x.As != nil || x.Execute != nil:
 		return "CREATE TABLE AS"
 	}
 	return "CREATE TABLE"
@@ -28,7 +28,7 @@ func createTag(x *ast.CreateTable) string {
 
 // createTableAs runs CREATE TABLE AS and CREATE MATERIALIZED VIEW.
 func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema, name string, out *sink) (string, error) {
-	q, err := bind.Bind(s.bindEnv(s.exprContext()), x.As, nil)
+	q, params, err := s.queryOf(x)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +61,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	if x.WithNoData {
 		return createTag(x), s.create(ctx, rel)
 	}
-	r, err := s.startQuery(ctx, q, nil, false)
+	r, err := s.startQuery(ctx, q, params, false)
 	if err != nil {
 		return "", err
 	}
@@ -71,6 +71,22 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	}
 	rows, err := s.fill(ctx, r, rel, out)
 	return fmt.Sprintf("SELECT %d", rows), err
+}
+
+// queryOf returns the query whose rows a table is made of, and its parameters.
+func (s *Session) queryOf(x *ast.CreateTable) (*plan.Query, []types.Datum, error) {
+	if x.Execute == nil {
+		q, err := bind.Bind(s.bindEnv(s.exprContext()), x.As, nil)
+		return q, nil, err
+	}
+	p, params, err := s.executed(x.Execute)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := p.stmt.(*ast.Select); !ok {
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT").At(x.Execute.Position())
+	}
+	return p.query, params, nil
 }
 
 // checkRefreshable refuses the query of a materialized view that cannot be run again by

@@ -123,8 +123,10 @@ type CreateTable struct {
 	Columns      []ColumnDef
 	Constraints  []Constraint
 	Options      []Option
-	// As is the query of CREATE TABLE AS, whose column names are in ColumnNames.
+	// As is the query of CREATE TABLE AS, whose column names are in ColumnNames; Execute
+	// stands in its place.
 	As          *Select
+	Execute     *Execute
 	ColumnNames []Identifier
 	WithNoData  bool
 	// Source is the text of As as written.

@@ -88,7 +88,7 @@ func (p *printer) createTable(x *CreateTable) {
 	}
 	p.ifNotExists(x.IfNotExists)
 	p.name(x.Name)
-	if x.As == nil {
+	if x.As == nil && x.Execute == nil {
 		p.elements(x.Columns, x.Constraints, nil)
 		p.withOptions(x.Options)
 		return
@@ -99,7 +99,11 @@ func (p *printer) createTable(x *CreateTable) {
 	}
 	p.withOptions(x.Options)
 	p.write(" AS ")
-	p.query(x.As)
+	if x.Execute != nil {
+		p.statement(x.Execute)
+	} else {
+		p.query(x.As)
+	}
 	if x.WithNoData {
 		p.write(" WITH NO DATA")
 	}

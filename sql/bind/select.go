@@ -105,10 +105,10 @@ func (b *binder) rowCount(s *scope, e ast.Expr, what string) (expr.Expr, error) 
 		}
 		return column == nil
 	})
-	if column != nil {
+	v, err := b.expr(&clause{s: s, name: what}, e)
+	if code := sqlerr.CodeOf(err); column != nil && (code == sqlerr.UndefinedColumn || code == sqlerr.UndefinedTable) { // not of the query around
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", what).At(column.Position())
 	}
-	v, err := b.expr(&clause{s: s, name: what}, e)
 	if err != nil {
 		return nil, err
 	}

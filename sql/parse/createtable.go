@@ -106,7 +106,13 @@ func (p *parser) asQuery(s *ast.CreateTable) (err error) {
 	if err := p.expectWord("as"); err != nil {
 		return err
 	}
-	if s.As, s.Source, err = p.parseQuerySource(); err != nil {
+	if t := p.cur(); !s.Materialized && p.acceptWord("execute") {
+		x, err := p.execute(t)
+		if err != nil {
+			return err
+		}
+		s.Execute = x.(*ast.Execute)
+	} else if s.As, s.Source, err = p.parseQuerySource(); err != nil {
 		return err
 	}
 	s.WithNoData = p.withNoData()

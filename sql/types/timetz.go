@@ -1,5 +1,7 @@
 package types
 
+import "time"
+
 // A time with time zone is stored as one integer that orders as PostgreSQL orders: by
 // the instant, then the zone, of which the westernmost comes last.
 //
@@ -47,13 +49,28 @@ func parseTimetz(text []byte, t Type, o *TextOptions) (int64, error) {
 		return roundTimetz(Timetz(dt.clockMicros(), dt.offset), t), nil
 	}
 	if dt.loc != nil {
-		loc = dt.loc
+		if loc = dt.loc; !dt.hasDate && !fixedZone(loc) { // which offset depends on the day
+			return 0, dt.fail(fieldSyntax, catalogByOID[t.OID].SQLName, text)
+		}
 	}
 	if dt.hasDate {
 		now = FromLocal(DaysFromCivil(dt.year, dt.month, dt.day)*usecDay+dt.clockMicros(), loc)
 	}
 	east, _ := ZoneOffset(now, loc)
 	return roundTimetz(Timetz(dt.clockMicros(), east), t), nil
+}
+
+// fixedZone reports whether a zone has had one offset always, looked at every half year
+// from 1850 to 2050.
+func fixedZone(loc *time.Location) bool {
+	const half = 182 * usecDay
+	first, _ := ZoneOffset(-150*2*half, loc)
+	for n := -150 * 2; n < 50*2; n++ {
+		if off, _ := ZoneOffset(int64(n)*half, loc); off != first {
+			return false
+		}
+	}
+	return true
 }
 
 func appendTimetz(dst []byte, x int64) []byte {
