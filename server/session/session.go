@@ -171,7 +171,7 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Enums: enums,
-		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
+		Now:   now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
 		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s},
 		Seed: s.tenant.Database.SketchSeed(),
 	}

@@ -364,6 +364,11 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
 	for _, d := range list {
+		if d.rel.Stream != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change stream %s", d.rel.Name).WithHint("Drop the stream first.")
+		}
+	}
+	for _, d := range list {
 		rel := s.snapshot().ByID(d.rel.ID)
 		if rel == nil {
 			continue // an earlier one took it along
@@ -372,12 +377,9 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			return err
 		}
 		var err error
-		switch {
-		case d.drop == nil:
+		if d.drop == nil {
 			err = s.dropRelation(ctx, rel, true, out)
-		case rel.Table == nil:
-			err = sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change %s %s", rel.Kind, rel.Name).WithHint("Drop the %s first.", rel.Kind)
-		default:
+		} else {
 			_, err = s.alterTable(ctx, &ast.AlterTable{Kind: ast.TableObject, Name: ast.ObjectName{Schema: rel.Schema, Name: rel.Name}, Changes: []ast.TableChange{*d.drop}}, out)
 		}
 		if err != nil {

@@ -34,7 +34,9 @@ func (s *Session) lookupType(n ast.ObjectName, wrong func(shown string) error) (
 	return nil, wrong(builtin.String())
 }
 
-func notAnEnum(shown string) error { return sqlerr.New(sqlerr.WrongObjectType, "%s is not an enum", shown) }
+func notAnEnum(shown string) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an enum", shown)
+}
 
 // typeNameTaken fails with 42710 if a type has a name, or a relation whose rows would be
 // a type of that name. A type of arrays gives way.
