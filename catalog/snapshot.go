@@ -18,6 +18,7 @@ type Snapshot struct {
 	Tenant    id.Tenant
 	Database  string
 	Schemas   []Schema // those of the user but public, by name
+	Types     []*Type  // of the user, by schema and name
 	byID      map[id.Relation]*Relation
 	byName    map[string]*Relation // schema + "." + name
 	relations []*Relation          // by schema and name

@@ -19,6 +19,7 @@ var (
 		"CREATE TABLE kept (id serial PRIMARY KEY, v text)", "INSERT INTO kept (v) SELECT 'old ' || g FROM generate_series(1, 2000) g",
 		"CREATE TABLE emptied (a int UNIQUE)", "INSERT INTO emptied SELECT generate_series(1, 2000)",
 		"CREATE STREAM events (who text, at timestamptz, WATERMARK FOR at AS at) WITH (partitions = 2)",
+		"CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE TABLE moods (m mood)", "INSERT INTO moods VALUES ('sad'), ('ok')",
 		"CREATE CONTINUOUS VIEW per_who AS SELECT who, count(*) AS n FROM events GROUP BY who",
 	}
 	defining = []string{
@@ -27,6 +28,8 @@ var (
 		"DROP TABLE gone", "ALTER TABLE kept ADD w int DEFAULT 3", "INSERT INTO kept (v) VALUES ('new')",
 		"SAVEPOINT s", "CREATE TABLE never (a int)", "INSERT INTO never VALUES (1)", "TRUNCATE kept", "ROLLBACK TO s",
 		"TRUNCATE emptied", "INSERT INTO emptied VALUES (1)", "CREATE VIEW seen AS SELECT count(*) AS n FROM made.rows",
+		"ALTER TYPE mood RENAME VALUE 'sad' TO 'blue'", "ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok'", "CREATE TYPE made.size AS ENUM ('s', 'm')",
+		"CREATE TABLE made.sizes AS SELECT 'm'::made.size AS s",
 		"CREATE SEQUENCE made.counter START 7", "SELECT nextval('made.counter')", "DROP CONTINUOUS VIEW per_who",
 	}
 )
@@ -40,6 +43,8 @@ func expectUndefined(t *testing.T, c *pgx.Conn) {
 	servertest.Expect(t, c, "SELECT count(*), count(DISTINCT v) FROM kept", "2000|2000")
 	servertest.Expect(t, c, "SELECT sum(a) FROM emptied", "2001000")
 	servertest.Expect(t, c, "SELECT count(*) FROM per_who", "0")
+	servertest.Expect(t, c, "SELECT enum_range(NULL::mood), min(m), max(m) FROM moods", "{sad,ok}|sad|ok")
+	servertest.Expect(t, c, "SELECT count(*) FROM pg_type WHERE typname = 'size'", "0")
 }
 
 // expectDefined makes sure that all of it is.
@@ -50,6 +55,8 @@ func expectDefined(t *testing.T, c *pgx.Conn) {
 	servertest.Expect(t, c, "SELECT n FROM seen", "2000")
 	servertest.Expect(t, c, "SELECT count(*), sum(w) FROM kept", "2001|6003")
 	servertest.Expect(t, c, "SELECT sum(a) FROM emptied", "1")
+	servertest.Expect(t, c, "SELECT enum_range(NULL::mood), min(m), max(m) FROM moods", "{blue,meh,ok}|blue|ok")
+	servertest.Expect(t, c, "SELECT s, s > 's' FROM made.sizes", "m|t")
 	servertest.Expect(t, c, "SELECT nextval('made.counter') > 7", "t")
 }
 

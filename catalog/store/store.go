@@ -21,6 +21,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/kv"
 )
@@ -29,9 +30,9 @@ import (
 const DefaultDatabase = "tally"
 
 // descriptorVersion is the first byte of a stored descriptor; JSON follows. Version 2
-// has storage numbers and version 3 weights of events, which who reads earlier ones
-// only would ignore.
-const descriptorVersion = 3
+// has storage numbers, version 3 weights of events and version 4 types of users, which
+// who reads earlier ones only would ignore.
+const descriptorVersion = 4
 
 // Keys (docs/format/catalog.md).
 var (
@@ -63,6 +64,7 @@ type Store struct {
 	roles     map[string]Role
 	relations map[id.Tenant]map[id.Relation]*catalog.Relation
 	schemas   map[id.Tenant]map[string]catalog.Schema
+	types     map[id.Tenant]map[types.OID]*catalog.Type
 	snapshots map[id.Tenant]*catalog.Snapshot
 	open      map[id.Tenant]*Tx // that has changes
 }
@@ -77,7 +79,7 @@ func Open(store *kv.Store, now time.Time) (*Store, error) {
 	s := &Store{
 		kv: store, databases: map[string]Database{}, roles: map[string]Role{},
 		relations: map[id.Tenant]map[id.Relation]*catalog.Relation{}, snapshots: map[id.Tenant]*catalog.Snapshot{},
-		schemas: map[id.Tenant]map[string]catalog.Schema{}, open: map[id.Tenant]*Tx{},
+		schemas: map[id.Tenant]map[string]catalog.Schema{}, types: map[id.Tenant]map[types.OID]*catalog.Type{}, open: map[id.Tenant]*Tx{},
 	}
 	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("load catalog: %w", err)
@@ -126,6 +128,9 @@ func (s *Store) load() error {
 		return err
 	}
 	if err := s.loadSchemas(); err != nil {
+		return err
+	}
+	if err := s.loadTypes(); err != nil {
 		return err
 	}
 	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
@@ -183,7 +188,7 @@ func (s *Store) refresh(d Database) {
 		rels = append(rels, r)
 	}
 	snapshot := catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
-	snapshot.Schemas = s.schemasOf(d.Tenant)
+	snapshot.Schemas, snapshot.Types = s.schemasOf(d.Tenant), s.typesOf(d.Tenant)
 	s.snapshots[d.Tenant] = snapshot
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/kv"
 )
 
@@ -22,6 +23,8 @@ type Tx struct {
 	d         Database
 	relations map[id.Relation]*catalog.Relation // changed; nil: dropped
 	schemas   map[string]*catalog.Schema        // changed; nil: dropped
+	types     map[types.OID]*catalog.Type       // changed; nil: dropped
+	touched   map[types.OID]bool                // types that were changed, or are no more
 	undo      []func()
 
 	seen *catalog.Snapshot // nil after a change
@@ -30,11 +33,14 @@ type Tx struct {
 
 // Begin starts a transaction on the catalog of a database.
 func (s *Store) Begin(d Database) *Tx {
-	return &Tx{store: s, d: d, relations: map[id.Relation]*catalog.Relation{}, schemas: map[string]*catalog.Schema{}}
+	return &Tx{
+		store: s, d: d, relations: map[id.Relation]*catalog.Relation{}, schemas: map[string]*catalog.Schema{},
+		types: map[types.OID]*catalog.Type{}, touched: map[types.OID]bool{},
+	}
 }
 
 // Changes reports whether the transaction has changed anything.
-func (t *Tx) Changes() bool { return len(t.relations)+len(t.schemas) > 0 }
+func (t *Tx) Changes() bool { return len(t.relations)+len(t.schemas)+len(t.types) > 0 }
 
 // Snapshot returns the committed catalog as it is now, with the changes in it.
 func (t *Tx) Snapshot() *catalog.Snapshot {
@@ -57,6 +63,7 @@ func (t *Tx) Snapshot() *catalog.Snapshot {
 		}
 	}
 	t.seen, t.of = catalog.NewSnapshot(t.store.nextVersion(), t.d.Tenant, t.d.Name, rels), committed
+	t.seen.Types = t.snapshotTypes(committed)
 	for _, schema := range committed.Schemas {
 		if _, changed := t.schemas[schema.Name]; !changed {
 			t.seen.Schemas = append(t.seen.Schemas, schema)
@@ -176,15 +183,16 @@ func (t *Tx) RenameSchema(schema catalog.Schema, name string) error {
 		next.Schema = name
 		t.set(next)
 	}
+	t.renameTypesOf(was, name)
 	return nil
 }
 
 // DropSchema removes a schema, which has to be empty: 2BP01 otherwise.
 func (t *Tx) DropSchema(name string) error {
-	for _, r := range t.Snapshot().Relations() {
-		if r.Schema == name {
-			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name)
-		}
+	snapshot := t.Snapshot()
+	if slices.ContainsFunc(snapshot.Relations(), func(r *catalog.Relation) bool { return r.Schema == name }) ||
+		slices.ContainsFunc(snapshot.Types, func(typ *catalog.Type) bool { return typ.Schema == name }) {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name)
 	}
 	t.change(func() { put(t, t.schemas, name, nil) })
 	return nil
@@ -223,6 +231,7 @@ func (t *Tx) RollbackTo(mark int) {
 		t.undo[n-1]()
 	}
 	t.undo, t.seen = t.undo[:mark], nil
+	t.publishTypes()
 }
 
 // Rollback drops the changes.
@@ -238,6 +247,9 @@ func (t *Tx) end() {
 	}
 	clear(t.relations)
 	clear(t.schemas)
+	clear(t.types)
+	t.publishTypes()
+	clear(t.touched)
 	t.undo, t.seen = nil, nil
 }
 
@@ -280,6 +292,7 @@ func (t *Tx) Commit(batch *kv.Batch) error {
 			s.addSchema(t.d.Tenant, *schema)
 		}
 	}
+	t.commitTypes()
 	s.refresh(t.d)
 	return nil
 }
@@ -293,6 +306,11 @@ func (t *Tx) write(b *kv.Batch) error {
 	}
 	for name, schema := range t.schemas {
 		if err := setOrDelete(b, schemaKey(t.d.Tenant, name), schema); err != nil {
+			return err
+		}
+	}
+	for o, typ := range t.types {
+		if err := setOrDelete(b, typeKey(t.d.Tenant, o), typ); err != nil {
 			return err
 		}
 	}
@@ -331,6 +349,9 @@ func (s *Store) undisturbed(d Database, old, r *catalog.Relation) error {
 	if r != nil {
 		if _, changed := t.schemas[r.Schema]; changed {
 			return errOpen("the schema of relation", r, old)
+		}
+		if t.usesOpenTypes(r) {
+			return errOpenType(r)
 		}
 	}
 	return nil

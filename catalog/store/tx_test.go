@@ -12,6 +12,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/vfs"
 )
@@ -50,7 +51,35 @@ func held(s *catalog.Snapshot) map[string]string {
 	for _, schema := range s.Schemas {
 		out["schema "+schema.Name] = schema.Owner
 	}
+	for _, typ := range s.Types {
+		if found, array := s.TypeByName(typ.Schema, typ.Name); found != typ || array || s.TypeByOID(typ.OID.ArrayOf()) != typ {
+			panic("a snapshot of two minds")
+		}
+		out["type "+typ.Name] = typ.Labels[0].Text
+	}
 	return out
+}
+
+// expectLabels compares how values of the types are written with what they should be:
+// everyone sees what is committed, and who has changed them what they are now.
+func expectLabels(t *rapid.T, committed *catalog.Snapshot, tx *store.Tx) {
+	for opts, snapshot := range map[*types.TextOptions]*catalog.Snapshot{nil: committed, {Enums: tx.Types()}: tx.Snapshot()} {
+		for _, typ := range snapshot.Types {
+			value := types.Datum{Type: types.Of(typ.OID), Int: typ.Labels[0].Position}
+			if got := types.FormatDatum(value, opts); got != typ.Labels[0].Text {
+				t.Fatalf("label %s of %s instead of %s", got, typ.Name, typ.Labels[0].Text)
+			}
+			if d, err := types.Parse(value.Type, []byte(typ.Labels[0].Text), nil); err != nil || d.Int != value.Int {
+				t.Fatalf("%s is %d, %v", typ.Labels[0].Text, d.Int, err)
+			}
+		}
+	}
+}
+
+// named returns the type of a name, or nil.
+func named(tx *store.Tx, name string) *catalog.Type {
+	typ, _ := tx.Snapshot().TypeByName("public", name)
+	return typ
 }
 
 // TestTransactionsOnTheCatalog: whatever a transaction does and undoes, its snapshot is
@@ -77,7 +106,23 @@ func TestTransactionsOnTheCatalog(t *testing.T) {
 			name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
 			rel := tx.Snapshot().ByName("public", name)
 			owner := rapid.StringN(1, 3, 3).Draw(t, "owner")
-			switch what := rapid.IntRange(0, 6).Draw(t, "what"); {
+			typ := named(tx, name)
+			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+			case what == 7 && typ == nil:
+				o, err := s.ReserveType()
+				if err != nil {
+					t.Fatal(err)
+				}
+				tx.SetType(&catalog.Type{OID: o, Schema: "public", Name: name, Array: "_" + name, Labels: []catalog.EnumLabel{{Position: 1, Text: owner}}})
+				now["type "+name] = owner
+			case what <= 8 && what >= 7 && typ != nil:
+				next := *typ
+				next.Labels = []catalog.EnumLabel{{Position: 1, Text: owner}}
+				tx.SetType(&next)
+				now["type "+name] = owner
+			case what == 9 && typ != nil:
+				tx.DropType(typ.OID)
+				delete(now, "type "+name)
 			case what == 0 && rel == nil:
 				if err := tx.Create(&catalog.Relation{Name: name, Owner: owner, Kind: catalog.KindTable, Table: &catalog.Table{}}); err != nil {
 					t.Fatal(err)
@@ -111,6 +156,7 @@ func TestTransactionsOnTheCatalog(t *testing.T) {
 			}
 			see(t, tx.Snapshot(), now)
 			see(t, s.Snapshot(d.Tenant), twin)
+			expectLabels(t, s.Snapshot(d.Tenant), tx)
 		}
 		if !rapid.Bool().Draw(t, "commit") {
 			tx.Rollback()

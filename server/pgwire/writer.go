@@ -107,7 +107,7 @@ func (w *Writer) appendRow(b *types.Batch, i int) {
 		at := len(buf)
 		buf = append(buf, 0, 0, 0, 0)
 		if w.columns[c].Format == BinaryFormat {
-			buf = types.AppendBinary(buf, v, i)
+			buf = types.AppendBinary(buf, v, i, w.opts)
 		} else {
 			buf = types.AppendText(buf, v, i, w.opts)
 		}

@@ -113,7 +113,7 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 	}
 	switch x.Action {
 	case ast.SetDefault:
-		c.next.Table.Defaults[n] = ast.String(x.Expr)
+		c.next.Table.Defaults[n] = c.s.storedText(x.Expr)
 		_, err := bind.Default(c.s.bindEnv(c.s.exprContext()), c.next, n)
 		return err
 	case ast.DropDefault:
@@ -257,7 +257,7 @@ func (c *tableChange) validate(ctx context.Context, checks []catalog.Check) erro
 }
 
 func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) error {
-	t, err := bind.TypeOf(x.Type)
+	t, err := bind.TypeOf(c.s.bindEnv(c.s.exprContext()), x.Type)
 	if err != nil {
 		return err
 	}

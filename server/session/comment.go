@@ -20,6 +20,8 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 	switch x.Kind {
 	case ast.SchemaObject:
 		return tag, s.commentOnSchema(x, text)
+	case ast.TypeObject:
+		return tag, s.commentOnType(x, text)
 	case ast.IndexObject:
 		rel, index := s.indexNamed(x.Name)
 		if index == nil {

@@ -45,6 +45,10 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.commentOn(x)
 	case *ast.CreateView:
 		tag, err = s.createView(ctx, x)
+	case *ast.CreateEnum:
+		tag, err = s.createEnum(x)
+	case *ast.AlterType:
+		tag, err = s.alterType(x, out)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
@@ -165,6 +169,9 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 	}
 	if x.Kind == ast.SchemaObject {
 		return tag, s.dropSchemas(ctx, x, out)
+	}
+	if x.Kind == ast.TypeObject {
+		return tag, s.dropTypes(ctx, x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]
 	if !ok {

@@ -57,6 +57,11 @@ func (s *Session) catalog() *store.Tx {
 
 // create adds relations in the transaction.
 func (s *Session) create(ctx context.Context, rels ...*catalog.Relation) error {
+	for _, r := range rels {
+		if err := s.freeOfTypes(r); err != nil {
+			return err
+		}
+	}
 	if err := s.catalog().Create(rels...); err != nil {
 		return err
 	}

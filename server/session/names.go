@@ -86,6 +86,22 @@ func (c *systemCatalog) ObjectOID(t types.OID, name string) (uint32, bool) {
 	return 0, false
 }
 
+// TypeName implements expr.Definer.
+func (c *systemCatalog) TypeName(t types.OID, searchPath []string) (string, bool) {
+	if x, ok := c.definer(); ok {
+		return x.TypeName(t, searchPath)
+	}
+	return "", false
+}
+
+// TypeOID implements expr.Definer.
+func (c *systemCatalog) TypeOID(name string, searchPath []string) (types.OID, bool) {
+	if x, ok := c.definer(); ok {
+		return x.TypeOID(name, searchPath)
+	}
+	return 0, false
+}
+
 // lookup returns a user relation by name; 42P01 if there is none.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {

@@ -457,7 +457,7 @@ func (s *Session) preparedStatement(ctx context.Context, stmt ast.Statement, out
 		}
 		p := &prepared{stmt: x.Stmt, source: ast.String(x), created: s.now(), fromSQL: true}
 		for _, t := range x.Types {
-			typ, err := bind.TypeOf(t)
+			typ, err := bind.TypeOf(s.bindEnv(s.exprContext()), t)
 			if err != nil {
 				return err
 			}

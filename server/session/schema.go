@@ -68,6 +68,15 @@ func (s *Session) alterSchema(x *ast.AlterSchema) (string, error) {
 			sequences = append(sequences, r)
 		}
 	}
+	for _, t := range s.snapshot().Types {
+		if t.Schema == x.Name {
+			next := *t
+			next.Schema = x.NewName
+			if err := s.renameTypeInTexts(t, &next); err != nil {
+				return "", err
+			}
+		}
+	}
 	if err := s.catalog().RenameSchema(schema, x.NewName); err != nil {
 		return "", err
 	}
@@ -130,7 +139,14 @@ func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, ou
 			detail = append(detail, fmt.Sprintf("%s %s.%s depends on schema %s", r.Kind, r.Schema, r.Name, name))
 		}
 	}
-	if len(in) > 0 && !cascade {
+	var owned []*catalog.Type
+	for _, t := range s.snapshot().Types {
+		if t.Schema == name {
+			owned = append(owned, t)
+			detail = append(detail, fmt.Sprintf("type %s depends on schema %s", t.Shown(), name))
+		}
+	}
+	if len(detail) > 0 && !cascade {
 		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name).
 			WithDetail("%s", strings.Join(detail, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
@@ -142,6 +158,14 @@ func (s *Session) emptySchema(ctx context.Context, name string, cascade bool, ou
 			return err
 		}
 		if err := s.dropRelation(ctx, r, true, out); err != nil {
+			return err
+		}
+	}
+	for _, t := range owned {
+		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to type %s", t.Shown())); err != nil {
+			return err
+		}
+		if err := s.dropType(ctx, t, true, out); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ var sequenceBounds = map[types.OID]int64{types.Int2: math.MaxInt16, types.Int4: 
 // sequenceOf makes a sequence of options; t is its type unless they name one.
 func sequenceOf(o ast.SequenceOptions, t types.OID) (*catalog.Sequence, error) {
 	if o.Type != nil {
-		named, err := bind.TypeOf(o.Type)
+		named, err := bind.TypeOf(&bind.Env{}, o.Type)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (s *Session) alterSequence(ctx context.Context, rel *catalog.Relation, o *a
 	resetMin, resetMax := o.NoMin, o.NoMax
 	typeMin, typeMax := false, false
 	if o.Type != nil {
-		named, err := bind.TypeOf(o.Type)
+		named, err := bind.TypeOf(&bind.Env{}, o.Type)
 		if err != nil {
 			return err
 		}

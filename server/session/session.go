@@ -165,8 +165,13 @@ func (s *Session) exprContext() *expr.Context {
 		now = s.txn.began
 	}
 	means := s.settings.meaning()
+	var enums map[types.OID]*types.Enum
+	if s.txn.catalog != nil {
+		enums = s.txn.catalog.Types()
+	}
 	return &expr.Context{
-		Now: now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
+		Enums: enums,
+		Now:   now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
 		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s},
 		Seed: s.tenant.Database.SketchSeed(),
 	}

@@ -27,7 +27,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return "CREATE STREAM", err
 	}
-	cols, err := columnsOf(x.Columns, x.Constraints)
+	cols, err := columnsOf(s.bindEnv(s.exprContext()), x.Columns, x.Constraints)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 		}
 	}
 	rel := catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindStream, Columns: cols, Created: s.now(), Owner: s.User()}
-	rel.Stream = &catalog.Stream{TimeColumn: -1, Defaults: defaultsOf(x.Columns)}
+	rel.Stream = &catalog.Stream{TimeColumn: -1, Defaults: s.defaultsOf(x.Columns)}
 	if x.Watermark != nil {
 		if err := readWatermark(&rel, x.Watermark); err != nil {
 			return "", err

@@ -15,10 +15,10 @@ import (
 
 // columnsOf binds column definitions of a stream. A primary key makes its columns not
 // null; other constraints there are none.
-func columnsOf(defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Column, error) {
+func columnsOf(env *bind.Env, defs []ast.ColumnDef, constraints []ast.Constraint) ([]types.Column, error) {
 	var cols []types.Column
 	for _, d := range defs {
-		t, err := bind.TypeOf(d.Type)
+		t, err := bind.TypeOf(env, d.Type)
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +55,11 @@ func streamConstraint(k ast.ConstraintKind) string {
 }
 
 // defaultsOf returns the text of the columns' defaults.
-func defaultsOf(defs []ast.ColumnDef) map[int]string {
+func (s *Session) defaultsOf(defs []ast.ColumnDef) map[int]string {
 	out := map[int]string{}
 	for i, d := range defs {
 		if d.Default != nil {
-			out[i] = ast.String(d.Default)
+			out[i] = s.storedText(d.Default)
 		}
 	}
 	return out
@@ -141,7 +141,7 @@ func (d *definer) column(x *ast.ColumnDef) error {
 	t := types.Of(serial)
 	if serial == 0 {
 		var err error
-		if t, err = bind.TypeOf(x.Type); err != nil {
+		if t, err = bind.TypeOf(d.s.bindEnv(d.s.exprContext()), x.Type); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,10 @@ func (d *definer) column(x *ast.ColumnDef) error {
 	case x.Default != nil && generated:
 		return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column %q of table %q", x.Name, d.table.Name).At(x.Position())
 	case x.Default != nil:
-		d.table.Table.Defaults[n] = ast.String(x.Default)
+		d.table.Table.Defaults[n] = d.s.storedText(x.Default)
+		if _, err := bind.Default(d.s.bindEnv(d.s.exprContext()), d.table, n); err != nil {
+			return err
+		}
 	case generated:
 		if err := d.generated(n, x); err != nil {
 			return err
@@ -305,7 +308,7 @@ func (d *definer) check(c ast.Constraint, column string) error {
 		return sqlerr.New(sqlerr.DuplicateObject, "constraint %q for relation %q already exists", name, d.table.Name).At(c.Position())
 	}
 	d.table.Table.Checks = append(slices.Clone(d.table.Table.Checks), catalog.Check{
-		ID: d.s.engine.Catalog.Reserve(), Name: name, SQL: ast.String(c.Check),
+		ID: d.s.engine.Catalog.Reserve(), Name: name, SQL: d.s.storedText(c.Check),
 	})
 	_, err := bind.Checks(d.s.bindEnv(d.s.exprContext()), d.table)
 	if err != nil {

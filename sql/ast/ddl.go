@@ -237,6 +237,8 @@ const (
 	SequenceObject       ObjectKind = "SEQUENCE"
 	ConstraintObject     ObjectKind = "CONSTRAINT"
 	MaterializedObject   ObjectKind = "MATERIALIZED VIEW"
+	TypeObject           ObjectKind = "TYPE"
+	DomainObject         ObjectKind = "DOMAIN"
 )
 
 // Drop is DROP kind [IF EXISTS] names [CASCADE].

@@ -29,6 +29,10 @@ func (p *printer) statement(s Statement) {
 		p.alterTable(x)
 	case *Refresh:
 		p.refresh(x)
+	case *CreateEnum:
+		p.createEnum(x)
+	case *AlterType:
+		p.alterType(x)
 	case *AlterSchema:
 		p.write("ALTER SCHEMA ")
 		p.ident(x.Name)

@@ -29,6 +29,7 @@ func (b *binder) checks(rel *catalog.Relation) ([]plan.Check, error) {
 	if rel.Table == nil || len(rel.Table.Checks) == 0 {
 		return nil, nil
 	}
+	defer b.storedText()()
 	out := make([]plan.Check, len(rel.Table.Checks))
 	for i, c := range rel.Table.Checks {
 		body, err := b.viewBody("SELECT " + c.SQL)

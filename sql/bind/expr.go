@@ -487,7 +487,7 @@ func (b *binder) arrayAs(c *clause, a *ast.Array, t types.Type) (expr.Expr, erro
 }
 
 func (b *binder) cast(c *clause, x *ast.Cast) (expr.Expr, error) {
-	t, err := typeOf(x.Type)
+	t, err := b.typeOf(x.Type)
 	if err != nil {
 		return nil, err
 	}

@@ -265,6 +265,7 @@ func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error)
 	if text == "" {
 		return expr.NewConst(types.NullOf(t)), nil
 	}
+	defer b.storedText()()
 	body, err := b.viewBody("SELECT " + text)
 	if err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (b *binder) setCall(c *clause, x *ast.FuncRef) (*plan.FunctionScan, error) 
 			if a.Type == nil {
 				continue
 			}
-			t, err := typeOf(a.Type)
+			t, err := b.typeOf(a.Type)
 			if err != nil {
 				return nil, err
 			}

@@ -9,14 +9,14 @@ import (
 )
 
 // TypeOf resolves a type as written.
-func TypeOf(n *ast.TypeName) (types.Type, error) { return typeOf(n) }
+func TypeOf(env *Env, n *ast.TypeName) (types.Type, error) { return newBinder(env, nil, 0).typeOf(n) }
 
-func typeOf(n *ast.TypeName) (types.Type, error) {
-	t, err := elementType(n)
+func (b *binder) typeOf(n *ast.TypeName) (types.Type, error) {
+	t, err := b.elementType(n)
 	if err != nil {
 		return t, sqlerr.From(err).At(n.Position())
 	}
-	if len(n.ArrayBounds) == 0 {
+	if len(n.ArrayBounds) == 0 || t.OID.IsArray() { // an array of arrays is one of more dimensions
 		return t, nil
 	}
 	a := t.OID.ArrayOf()
@@ -26,8 +26,14 @@ func typeOf(n *ast.TypeName) (types.Type, error) {
 	return types.Of(a).WithModifier(t.Modifier()), nil
 }
 
-func elementType(n *ast.TypeName) (types.Type, error) {
+func (b *binder) elementType(n *ast.TypeName) (types.Type, error) {
+	if t, array := UserType(b.env.Snapshot, b.searchPath(), n.Name); t != nil {
+		return userType(n, t, array)
+	}
 	if s := n.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {
+		if !b.env.Snapshot.HasSchema(s) {
+			return types.Type{}, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", s)
+		}
 		return types.Type{}, sqlerr.New(sqlerr.UndefinedObject, "type \"%s.%s\" does not exist", s, n.Name.Name)
 	}
 	var mods []int32

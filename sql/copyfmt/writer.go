@@ -73,7 +73,7 @@ func (w *Writer) appendBinary(dst []byte, b *types.Batch, i int) []byte {
 			dst = append(dst, 0xFF, 0xFF, 0xFF, 0xFF)
 			continue
 		}
-		w.value = types.AppendBinary(w.value[:0], v, i)
+		w.value = types.AppendBinary(w.value[:0], v, i, w.text)
 		dst = binary.BigEndian.AppendUint32(dst, uint32(len(w.value)))
 		dst = append(dst, w.value...)
 	}

@@ -154,6 +154,9 @@ func needsContext(t types.OID, text []byte) bool {
 	switch t {
 	case types.Regclass, types.Regproc, types.Regnamespace:
 		return true
+	case types.Regtype:
+		_, err := types.ByName(string(text))
+		return arrayType || err != nil
 	case types.Timestamptz:
 		return arrayType || !types.HasZone(text)
 	case types.TimeTZ:
@@ -223,7 +226,7 @@ func sessionCast(from, to types.OID) bool {
 		return false
 	}
 	switch to {
-	case types.Timestamptz, types.TimeTZ, types.Regclass, types.Regproc, types.Regnamespace:
+	case types.Timestamptz, types.TimeTZ, types.Regclass, types.Regproc, types.Regtype, types.Regnamespace:
 		return true
 	case types.Date, types.Time, types.Timestamp:
 		return from == types.Timestamptz || from.Category() == 'S'

@@ -85,6 +85,7 @@ func compareOperators() []overload {
 	add(types.Name, types.Text, Immutable, plain)
 	add(types.Text, types.Name, Immutable, plain)
 	add(types.AnyArray, types.AnyArray, Immutable, plain)
+	add(types.AnyEnum, types.AnyEnum, Immutable, plain)
 	add(types.Record, types.Record, Immutable, plain)
 	for _, l := range []types.OID{types.Date, types.Timestamp, types.Timestamptz} {
 		for _, r := range []types.OID{types.Date, types.Timestamp, types.Timestamptz} {

@@ -50,13 +50,28 @@ func tableVisible(ec *Context, a []types.Datum) (types.Datum, error) {
 	if !ok {
 		return types.NullOf(types.Of(types.Bool)), nil
 	}
+	return types.BoolDatum(!qualified(name)), nil
+}
+
+// qualified reports whether a name has a schema.
+func qualified(name string) bool {
 	quoted := false
 	for _, c := range name {
 		switch {
 		case c == '"':
 			quoted = !quoted
 		case c == '.' && !quoted:
-			return types.BoolDatum(false), nil
+			return true
+		}
+	}
+	return false
+}
+
+// typeVisible asks whether a type's name needs its schema.
+func typeVisible(ec *Context, a []types.Datum) (types.Datum, error) {
+	if d, ok := ec.Catalog.(Definer); ok {
+		if name, ok := d.TypeName(types.OID(a[0].Int), ec.SearchPath); ok {
+			return types.BoolDatum(!qualified(name)), nil
 		}
 	}
 	return types.BoolDatum(true), nil

@@ -59,6 +59,8 @@ type Context struct {
 	Sequences Sequences
 	// Catalog answers lookups such as regclass casts and pg_get_viewdef.
 	Catalog Catalog
+	// Enums are those that the transaction has changed, as it sees them.
+	Enums map[types.OID]*types.Enum
 	// Seed keys the hashes of sketches; what looks a value up in one hashes it alike.
 	Seed keyhash.Seed
 }
@@ -79,10 +81,15 @@ type Catalog interface {
 type Definer interface {
 	// Define returns a text about an object. sub is a column's number, or 0.
 	Define(what Definition, oid uint32, sub int) (text string, ok bool)
-	// ObjectName returns what ::regproc, ::regnamespace and ::regtype show of a number.
+	// ObjectName returns what ::regproc and ::regnamespace show of a number.
 	ObjectName(t types.OID, oid uint32) (name string, ok bool)
 	// ObjectOID resolves such a name.
 	ObjectOID(t types.OID, name string) (oid uint32, ok bool)
+	// TypeName returns the name of a user's type, qualified only where the search path
+	// does not find it.
+	TypeName(t types.OID, searchPath []string) (name string, ok bool)
+	// TypeOID resolves the name of a user's type through the search path.
+	TypeOID(name string, searchPath []string) (t types.OID, ok bool)
 }
 
 // Definition is a question to a Definer.

@@ -87,7 +87,7 @@ func register(families ...[]overload) registry {
 
 var functions = sync.OnceValue(func() registry {
 	return register(textFunctions(), formatFunctions(), regexFunctions(), mathFunctions(), datetimeFunctions(),
-		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), jsonPathFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), bytesFunctions(), bitFunctions())
+		intervalFunctions(), jsonFunctions(), jsonEditFunctions(), jsonPathFunctions(), arrayFunctions(), moreArrayFunctions(), systemFunctions(), enumFunctions(), bytesFunctions(), bitFunctions())
 })
 
 var operators = sync.OnceValue(func() registry {

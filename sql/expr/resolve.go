@@ -33,7 +33,7 @@ func candidates(fs []*overload, n int) []candidate {
 
 func isPseudo(o types.OID) bool {
 	switch o {
-	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyCompatible, types.AnyCompatibleArray:
+	case types.Any, types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyEnum, types.AnyCompatible, types.AnyCompatibleArray:
 		return true
 	}
 	return false
@@ -48,6 +48,8 @@ func canCoerce(from, to types.OID) bool {
 		return from.IsArray()
 	case to == types.AnyNonArray:
 		return !from.IsArray()
+	case to == types.AnyEnum:
+		return from.IsEnum()
 	case isPseudo(to):
 		return true
 	}
@@ -96,8 +98,10 @@ func resolve(cands []candidate, in []types.OID) (chosen candidate, found, ambigu
 func consistent(c candidate, in []types.OID) bool {
 	var exact types.OID
 	var loose []Expr
+	enum := false
 	for i, want := range c.args {
 		t := in[i]
+		enum = enum || want == types.AnyEnum
 		if t == types.Unknown {
 			continue
 		}
@@ -105,7 +109,7 @@ func consistent(c candidate, in []types.OID) bool {
 			t = t.Elem()
 		}
 		switch want {
-		case types.AnyElement, types.AnyArray, types.AnyNonArray:
+		case types.AnyElement, types.AnyArray, types.AnyNonArray, types.AnyEnum:
 			if exact != 0 && exact != t {
 				return false
 			}
@@ -115,7 +119,7 @@ func consistent(c candidate, in []types.OID) bool {
 		}
 	}
 	_, err := CommonType("argument", loose...)
-	return err == nil
+	return err == nil && (!enum || exact.IsEnum())
 }
 
 // keepBest keeps the candidates with the most matching arguments.
@@ -224,7 +228,7 @@ func bindCall(c candidate, args []Expr, op bool) (Expr, error) {
 				}
 				want = types.Of(types.Text)
 			}
-		case types.AnyElement, types.AnyNonArray, types.AnyCompatible:
+		case types.AnyElement, types.AnyNonArray, types.AnyEnum, types.AnyCompatible:
 			want = elem
 		case types.AnyArray, types.AnyCompatibleArray:
 			want = types.Of(elem.OID.ArrayOf())
@@ -235,7 +239,7 @@ func bindCall(c candidate, args []Expr, op bool) (Expr, error) {
 	}
 	ret := types.Of(c.fn.ret)
 	switch c.fn.ret {
-	case types.AnyElement, types.AnyCompatible:
+	case types.AnyElement, types.AnyEnum, types.AnyCompatible:
 		ret = elem
 	case types.AnyArray, types.AnyCompatibleArray:
 		ret = types.Of(elem.OID.ArrayOf())
@@ -255,7 +259,7 @@ func polymorphicElem(c candidate, args []Expr) (types.Type, error) {
 			if t.OID != types.Unknown {
 				elems = append(elems, &Column{Typ: types.Of(t.OID.Elem())})
 			}
-		case types.AnyElement, types.AnyNonArray, types.AnyCompatible:
+		case types.AnyElement, types.AnyNonArray, types.AnyEnum, types.AnyCompatible:
 			poly = true
 			if t.OID != types.Unknown {
 				elems = append(elems, &Column{Typ: types.Of(t.OID)})

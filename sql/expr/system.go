@@ -112,7 +112,8 @@ func catalogFunctions() []overload {
 			n, _ := strconv.Atoi(ec.setting("pg_backend_pid", "0"))
 			return int4(n)
 		}).stable(),
-		fn("format_type(oid,int4) text", "name of a type", formatType).onNull(),
+		fn("format_type(oid,int4) text", "name of a type", formatType).onNull().stable(),
+		fn("pg_type_is_visible(oid) bool", "whether the search path finds a type", typeVisible).stable(),
 		fn("pg_encoding_to_char(int4) name", "name of an encoding", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return nameDatum(map[int64]string{0: "SQL_ASCII", 6: "UTF8"}[a[0].Int])
 		}),
@@ -134,13 +135,13 @@ func catalogFunctions() []overload {
 			}
 			return types.NullOf(types.Of(types.Regclass)), nil
 		}).stable(),
-		fn("to_regtype(text) regtype", "type by name, NULL if none", func(_ *Context, a []types.Datum) (types.Datum, error) {
-			t, err := types.ByName(str(a[0]))
+		fn("to_regtype(text) regtype", "type by name, NULL if none", func(ec *Context, a []types.Datum) (types.Datum, error) {
+			t, err := types.Parse(types.Of(types.Regtype), a[0].Bytes, ec.TextOptions())
 			if err != nil {
 				return types.NullOf(types.Of(types.Regtype)), nil //nolint:nilerr // an unknown name is NULL here
 			}
-			return types.IntDatum(types.Regtype, int64(t.OID)), nil
-		}),
+			return t, nil
+		}).stable(),
 		fn("pg_typeof(any) regtype", "type of the argument", func(_ *Context, a []types.Datum) (types.Datum, error) {
 			return types.IntDatum(types.Regtype, int64(a[0].Type.OID)), nil
 		}).onNull(),
@@ -163,7 +164,7 @@ func fixedFunctions() []overload {
 			out = append(out, fn(s, "compatibility with PostgreSQL's clients", fixed(d)).stable())
 		}
 	}
-	add(yes, "pg_type_is_visible(oid) bool", "pg_function_is_visible(oid) bool", "pg_ts_parser_is_visible(oid) bool",
+	add(yes, "pg_function_is_visible(oid) bool", "pg_ts_parser_is_visible(oid) bool",
 		"pg_ts_template_is_visible(oid) bool",
 		"pg_opclass_is_visible(oid) bool", "pg_operator_is_visible(oid) bool", "pg_collation_is_visible(oid) bool",
 		"pg_conversion_is_visible(oid) bool", "pg_statistics_obj_is_visible(oid) bool", "pg_ts_config_is_visible(oid) bool",
@@ -248,13 +249,16 @@ func viewDefinition(ec *Context, a []types.Datum) (types.Datum, error) {
 	return types.NullOf(types.Of(types.Text)), nil
 }
 
-func formatType(_ *Context, a []types.Datum) (types.Datum, error) {
+func formatType(ec *Context, a []types.Datum) (types.Datum, error) {
 	if a[0].Null {
 		return types.NullOf(types.Of(types.Text)), nil
 	}
 	t := types.Of(types.OID(a[0].Int))
 	if a[0].Int == 0 {
 		return text("-")
+	}
+	if t.OID >= types.FirstEnum {
+		return text(types.FormatDatum(types.IntDatum(types.Regtype, a[0].Int), ec.TextOptions()))
 	}
 	if t.OID == types.Bpchar && !a[1].Null && a[1].Int < 0 {
 		return text("bpchar")

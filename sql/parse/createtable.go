@@ -39,7 +39,9 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return p.createDatabase(t)
 	case p.isWord("role", "user", "group") && !p.peek(1).isWord("mapping"):
 		return p.createRole(t, p.next().text)
-	case p.isWord("type", "domain", "function", "procedure", "trigger",
+	case p.acceptWord("type"):
+		return p.createType(t)
+	case p.isWord("domain", "function", "procedure", "trigger",
 		"extension", "user", "aggregate", "operator", "rule", "policy", "publication",
 		"subscription", "collation", "cast", "server", "foreign", "tablespace", "event", "language"):
 		return nil, unsupported(p.cur(), "CREATE "+upper(p.cur().text))

@@ -32,6 +32,8 @@ func (p *parser) objectKind() ast.ObjectKind {
 		return ast.MaterializedObject
 	case p.acceptWord("constraint"):
 		return ast.ConstraintObject
+	case p.acceptWord("type"):
+		return ast.TypeObject
 	}
 	return ""
 }
@@ -44,7 +46,7 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" || s.Kind == ast.ColumnObject || s.Kind == ast.ConstraintObject {
-		if first.isWord("type", "domain", "function",
+		if first.isWord("domain", "function",
 			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
 			return nil, unsupported(first, "DROP "+upper(first.text))
 		}

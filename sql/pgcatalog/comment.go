@@ -34,6 +34,11 @@ func (c *Catalog) comments(row func(comment)) {
 			row(comment{uint32(s.ID), pgNamespaceOID, 0, s.Comment})
 		}
 	}
+	for _, t := range c.userTypes() {
+		if t.Comment != "" {
+			row(comment{uint32(t.OID), pgTypeOID, 0, t.Comment})
+		}
+	}
 }
 
 // commentsOf calls row for the comments on a relation, or on an index and its

@@ -152,6 +152,7 @@ func fillRules(c *Catalog, w *writer) {
 func fillDependencies(c *Catalog, w *writer) {
 	w.columns("classid objid objsubid refclassid refobjid refobjsubid deptype")
 	c.addForeignKeyDependencies(w)
+	c.addTypeDependencies(w)
 	for _, o := range c.objects() {
 		switch {
 		case o.index():

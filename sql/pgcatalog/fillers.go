@@ -47,6 +47,7 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_database":             sure(fillDatabases),
 	"pg_catalog.pg_depend":               sure(fillDependencies),
 	"pg_catalog.pg_description":          sure(fillDescriptions),
+	"pg_catalog.pg_enum":                 sure(fillEnums),
 	"pg_catalog.pg_index":                sure(fillIndexes),
 	"pg_catalog.pg_indexes":              sure(fillIndexView),
 	"pg_catalog.pg_listening_channels()": sure(fillListening),

@@ -83,12 +83,12 @@ func fillInfoViews(c *Catalog, w *writer) {
 
 func fillColumns(c *Catalog, w *writer) {
 	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier is_identity identity_generation " + dataTypeColumns)
-	w.always("table_catalog", c.database(), "udt_catalog", c.database(), "udt_schema", "pg_catalog", "is_self_referencing", "NO",
+	w.always("table_catalog", c.database(), "udt_catalog", c.database(), "is_self_referencing", "NO",
 		"identity_cycle", "NO", "is_generated", "NEVER")
 	row := func(schema, table string, i int, col types.Column, byDefault any, updatable bool, identity any) {
 		w.add(append([]any{
 			schema, table, col.Name, i + 1, byDefault, yesNo(!col.NotNull), yesNo(updatable), strconv.Itoa(i + 1), yesNo(identity != nil), identity,
-		}, dataType(col.Type)...)...)
+		}, c.dataType(col.Type)...)...)
 	}
 	for _, t := range definitions().list {
 		for i, col := range t.columns[:t.shown] {
@@ -110,16 +110,22 @@ func fillColumns(c *Catalog, w *writer) {
 }
 
 // dataTypeColumns are the columns that dataType fills.
-const dataTypeColumns = `data_type udt_name character_maximum_length character_octet_length numeric_precision
+const dataTypeColumns = `data_type udt_name udt_schema character_maximum_length character_octet_length numeric_precision
 	numeric_precision_radix numeric_scale datetime_precision`
 
 // dataType describes a type as the standard wants it.
-func dataType(t types.Type) []any {
-	var name, udt string
+func (c *Catalog) dataType(t types.Type) []any {
+	name, udt, schema := "", "", "pg_catalog"
 	if info, ok := types.Lookup(t.OID); ok {
 		name, udt = info.SQLName, info.Name
 		if info.Category == 'A' && info.Array == 0 && t.OID != types.Int2Vector && t.OID != types.OidVector || info.Name[0] == '_' {
 			name = "ARRAY"
+		}
+	}
+	if user := c.userType(t.OID); user != nil {
+		schema = user.Schema
+		if name != "ARRAY" {
+			name = "USER-DEFINED"
 		}
 	}
 	var length, octets, precision, radix, scale, fraction any
@@ -155,5 +161,5 @@ func dataType(t types.Type) []any {
 			fraction = int(m)
 		}
 	}
-	return []any{name, udt, length, octets, precision, radix, scale, fraction}
+	return []any{name, udt, schema, length, octets, precision, radix, scale, fraction}
 }

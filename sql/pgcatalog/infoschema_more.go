@@ -103,7 +103,7 @@ func fillRoutines(c *Catalog, w *writer) {
 		"routine_type", "FUNCTION", "routine_body", "EXTERNAL", "external_language", "INTERNAL", "parameter_style", "GENERAL",
 		"sql_data_access", "MODIFIES", "schema_level_routine", "YES", "security_type", "INVOKER", "dtd_identifier", "0")
 	for _, f := range scalarFunctions() {
-		t := dataType(types.Of(f.result))
+		t := c.dataType(types.Of(f.result))
 		w.add(f.specificName(), f.name, t[0], t[1], yesNo(f.volatility == "i"), yesNo(f.strict), f.source)
 	}
 }
@@ -114,7 +114,7 @@ func fillParameters(c *Catalog, w *writer) {
 		"udt_schema", "pg_catalog", "parameter_mode", "IN", "is_result", "NO", "as_locator", "NO")
 	for _, f := range scalarFunctions() {
 		for i, a := range f.args {
-			t := dataType(types.Of(a))
+			t := c.dataType(types.Of(a))
 			w.add(f.specificName(), i+1, strconv.Itoa(i+1), t[0], t[1])
 		}
 	}

@@ -25,7 +25,8 @@ type ioFunction struct {
 
 type typeIO [4]ioFunction
 
-// typeIOs are the functions by type name; arrays share those of "array".
+// typeIOs are the functions by type name; arrays share those of "array", and
+// enums those of "enum".
 var typeIOs = sync.OnceValue(func() map[string]typeIO {
 	m := map[string]typeIO{"array": {
 		{750, "array_in", types.AnyArray, 0},
@@ -37,6 +38,11 @@ var typeIOs = sync.OnceValue(func() map[string]typeIO {
 		{2291, "record_out", types.Record, 1},
 		{2402, "record_recv", types.Record, 2},
 		{2403, "record_send", types.Record, 3},
+	}, "enum": {
+		{3504, "enum_in", types.AnyEnum, 0},
+		{3505, "enum_out", types.AnyEnum, 1},
+		{3532, "enum_recv", types.AnyEnum, 2},
+		{3533, "enum_send", types.AnyEnum, 3},
 	}}
 	for line := range strings.Lines(typeIOText) {
 		f := strings.Fields(line)
@@ -91,7 +97,7 @@ func fillTypes(w *writer) {
 	}
 }
 
-// fillRowTypes lists the row types of the user's relations.
+// fillRowTypes lists the row types of the user's relations, and the user's types.
 func fillRowTypes(c *Catalog, w *writer) {
 	startTypes(w)
 	for _, o := range c.objects() {
@@ -99,6 +105,7 @@ func fillRowTypes(c *Catalog, w *writer) {
 			addRowType(w, o.rowType, o.name, c.schemaOID(o.schema), o.oid)
 		}
 	}
+	fillUserTypes(c, w)
 }
 
 func addRowType(w *writer, oid uint32, name string, schema, relation uint32) {

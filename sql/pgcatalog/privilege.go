@@ -53,8 +53,8 @@ func fillColumnGrants(c *Catalog, w *writer) {
 
 // fillElementTypes describes the elements of the columns that are arrays.
 func fillElementTypes(c *Catalog, w *writer) {
-	w.columns("object_schema object_name object_type collection_type_identifier dtd_identifier data_type udt_name")
-	w.always("object_catalog", c.database(), "udt_catalog", c.database(), "udt_schema", "pg_catalog")
+	w.columns("object_schema object_name object_type collection_type_identifier dtd_identifier data_type udt_name udt_schema")
+	w.always("object_catalog", c.database(), "udt_catalog", c.database())
 	for _, o := range c.listed() {
 		kind := "TABLE"
 		if o.kind == "v" {
@@ -65,8 +65,8 @@ func fillElementTypes(c *Catalog, w *writer) {
 				continue
 			}
 			n := strconv.Itoa(i + 1)
-			t := dataType(types.Of(col.Type.OID.Elem()))
-			w.add(o.schema, o.name, kind, n, "a"+n, t[0], t[1])
+			t := c.dataType(types.Of(col.Type.OID.Elem()))
+			w.add(o.schema, o.name, kind, n, "a"+n, t[0], t[1], t[2])
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendBinary appends the binary wire form of row i, which is not NULL.
-func AppendBinary(dst []byte, v *Vector, i int) []byte {
+func AppendBinary(dst []byte, v *Vector, i int, opts *TextOptions) []byte {
 	switch v.Type.OID { // the commonest, without a Datum
 	case Int8, Time, Timestamp, Timestamptz:
 		return binary.BigEndian.AppendUint64(dst, uint64(v.Ints[i]))
@@ -20,7 +20,7 @@ func AppendBinary(dst []byte, v *Vector, i int) []byte {
 			return binary.BigEndian.AppendUint64(dst, math.Float64bits(x))
 		}
 	}
-	return AppendDatumBinary(dst, v.Datum(i))
+	return AppendDatumBinary(dst, v.Datum(i), opts)
 }
 
 // binarySize is the wire size of the fixed-length KindInt types.
@@ -38,10 +38,14 @@ func binarySize(o OID) int {
 	return 4
 }
 
-// AppendDatumBinary appends the binary wire form of d, which is not NULL.
-func AppendDatumBinary(dst []byte, d Datum) []byte {
+// AppendDatumBinary appends the binary wire form of d, which is not NULL: that of an
+// enum is its label.
+func AppendDatumBinary(dst []byte, d Datum, opts *TextOptions) []byte {
 	switch d.Type.Kind() {
 	case KindInt:
+		if d.Type.OID.IsEnum() {
+			return appendEnum(dst, d, opts)
+		}
 		x := d.Int
 		if d.Type.OID == Date && Infinite(x) {
 			x = int64(int32(math.MaxInt32))
@@ -78,15 +82,15 @@ func AppendDatumBinary(dst []byte, d Datum) []byte {
 	case Bit, Varbit:
 		return appendBitsBinary(dst, d.Bytes)
 	case Record:
-		return appendRecordBinary(dst, d)
+		return appendRecordBinary(dst, d, opts)
 	}
 	if d.Type.OID.IsArray() {
-		return appendArrayBinary(dst, d)
+		return appendArrayBinary(dst, d, opts)
 	}
 	return append(dst, d.Bytes...)
 }
 
-func appendArrayBinary(dst []byte, d Datum) []byte {
+func appendArrayBinary(dst []byte, d Datum, opts *TextOptions) []byte {
 	a, _ := ArrayDatum(d)
 	hasNull := uint32(0)
 	for _, it := range a.Items {
@@ -102,7 +106,7 @@ func appendArrayBinary(dst []byte, d Datum) []byte {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(int32(a.Lower[i])))
 	}
 	for _, it := range a.Items {
-		dst = appendSized(dst, it)
+		dst = appendSized(dst, it, opts)
 	}
 	return dst
 }
@@ -185,6 +189,9 @@ func ParseBinary(t Type, data []byte) (Datum, error) {
 	d := Datum{Type: t}
 	switch t.Kind() {
 	case KindInt:
+		if t.OID.IsEnum() {
+			return Parse(t, data, nil)
+		}
 		return readIntBinary(t, data)
 	case KindFloat:
 		switch {

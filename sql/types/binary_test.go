@@ -29,7 +29,7 @@ func TestBinaryFormIsPostgres(t *testing.T) {
 			t.Errorf("%s %s: %v", p[0], p[1], err)
 			continue
 		}
-		if got := hex.EncodeToString(types.AppendDatumBinary(nil, d)); got != p[2] {
+		if got := hex.EncodeToString(types.AppendDatumBinary(nil, d, nil)); got != p[2] {
 			t.Errorf("%s %s: got %s, want %s", p[0], p[1], got, p[2])
 		}
 		raw, _ := hex.DecodeString(p[2])

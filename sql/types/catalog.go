@@ -8,6 +8,7 @@ const (
 	AnyNonArray        OID = 2776
 	AnyCompatible      OID = 5077
 	AnyCompatibleArray OID = 5078
+	AnyEnum            OID = 3500
 
 	RegprocArray      OID = 1008
 	XidArray          OID = 1011
@@ -101,6 +102,7 @@ var catalog = [...]Info{
 	{Void, "void", "void", 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
 	{AnyElement, "anyelement", "anyelement", 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
 	{AnyNonArray, "anynonarray", "anynonarray", 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
+	{AnyEnum, "anyenum", "anyenum", 4, true, 'p', 'P', false, ',', 0, 0, 'i', 'p'},
 	{UUID, "uuid", "uuid", 16, false, 'b', 'U', false, ',', 0, UUIDArray, 'c', 'p'},
 	{UUIDArray, "_uuid", "_uuid", -1, false, 'b', 'A', false, ',', UUID, 0, 'i', 'x'},
 	{JSONB, "jsonb", "jsonb", -1, false, 'b', 'U', false, ',', 0, JSONBArray, 'i', 'x'},
@@ -125,14 +127,26 @@ func Catalog() []Info { return catalog[:] }
 
 // Lookup returns what pg_type says of the type with this OID.
 func Lookup(o OID) (*Info, bool) {
-	i, ok := catalogByOID[o]
-	return i, ok
+	if i, ok := catalogByOID[o]; ok {
+		return i, true
+	}
+	switch p := publishedEnum(o); {
+	case p == nil:
+		return nil, false
+	case o.IsEnum():
+		return &p.info, true
+	default:
+		return &p.array, true
+	}
 }
 
 // Elem returns the element type of an array or vector type, 0 for other types.
 func (o OID) Elem() OID {
 	if i := catalogByOID[o]; i != nil && (i.Category == 'A' || o == RecordArray) {
 		return i.Elem
+	}
+	if o.isEnumArray() {
+		return o - 1
 	}
 	return 0
 }
@@ -145,6 +159,9 @@ func (o OID) ArrayOf() OID {
 	if i := catalogByOID[o]; i != nil {
 		return i.Array
 	}
+	if o.IsEnum() {
+		return o + 1
+	}
 	return 0
 }
 
@@ -152,6 +169,12 @@ func (o OID) ArrayOf() OID {
 func (o OID) Category() byte {
 	if i := catalogByOID[o]; i != nil {
 		return i.Category
+	}
+	switch {
+	case o.IsEnum():
+		return 'E'
+	case o.isEnumArray():
+		return 'A'
 	}
 	return 'X'
 }

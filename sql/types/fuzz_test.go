@@ -37,10 +37,10 @@ func FuzzParse(f *testing.F) {
 func FuzzParseBinary(f *testing.F) {
 	for i, c := range types.Catalog() {
 		if d, err := types.Parse(types.Of(c.OID), []byte("1"), nil); err == nil {
-			f.Add(byte(i), types.AppendDatumBinary(nil, d))
+			f.Add(byte(i), types.AppendDatumBinary(nil, d, nil))
 		}
 		if d, err := types.Parse(types.Of(c.OID), []byte("{1}"), nil); err == nil {
-			f.Add(byte(i), types.AppendDatumBinary(nil, d))
+			f.Add(byte(i), types.AppendDatumBinary(nil, d, nil))
 		}
 	}
 	f.Fuzz(func(_ *testing.T, n byte, data []byte) {
@@ -50,7 +50,7 @@ func FuzzParseBinary(f *testing.F) {
 		}
 		types.FormatDatum(d, nil)
 		types.AppendDatumKey(nil, d)
-		types.AppendDatumBinary(nil, d)
+		types.AppendDatumBinary(nil, d, nil)
 	})
 }
 

@@ -128,7 +128,7 @@ func TestTextRoundTrip(t *testing.T) {
 func TestBinaryRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := genValue(t)
-		b := types.AppendDatumBinary(nil, d)
+		b := types.AppendDatumBinary(nil, d, nil)
 		back, err := types.ParseBinary(d.Type, b)
 		if err != nil || !same(d, back) {
 			t.Fatalf("%s: %v became %x became %v, %v", d.Type, d, b, back, err)

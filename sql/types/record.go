@@ -151,22 +151,22 @@ func appendRecordField(dst, s []byte) []byte {
 
 // appendRecordBinary appends the form of record_send: the number of fields, and of each
 // its type, length and value.
-func appendRecordBinary(dst []byte, d Datum) []byte {
+func appendRecordBinary(dst []byte, d Datum, opts *TextOptions) []byte {
 	fields, _ := RecordFields(d)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(fields)))
 	for _, f := range fields {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(f.Value.Type.OID))
-		dst = appendSized(dst, f.Value)
+		dst = appendSized(dst, f.Value, opts)
 	}
 	return dst
 }
 
 // appendSized appends the length of a value in binary form, -1 for NULL, and the value.
-func appendSized(dst []byte, d Datum) []byte {
+func appendSized(dst []byte, d Datum, opts *TextOptions) []byte {
 	at := len(dst)
 	dst = append(dst, 0xff, 0xff, 0xff, 0xff)
 	if !d.Null {
-		dst = AppendDatumBinary(dst, d)
+		dst = AppendDatumBinary(dst, d, opts)
 		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 	}
 	return dst

@@ -20,6 +20,9 @@ type TextOptions struct {
 	RegName func(t OID, oid uint32) (string, bool)
 	// RegLookup resolves such a name.
 	RegLookup func(t OID, name string) (uint32, bool)
+	// Enums are those that the session's transaction has changed, as it sees them;
+	// others are as they were published.
+	Enums map[OID]*Enum
 }
 
 // Parse reads the text form of a value of type t, applying its modifier as
@@ -65,6 +68,10 @@ func Parse(t Type, text []byte, opts *TextOptions) (Datum, error) {
 	case Timestamp, Timestamptz:
 		d.Int, err = parseTimestamp(text, t, opts)
 	default:
+		if t.OID.IsEnum() {
+			d.Int, err = parseEnum(text, t.OID, opts)
+			return d, err
+		}
 		return parseBytesKind(t, text, opts)
 	}
 	return d, err
@@ -141,6 +148,11 @@ func parseReg(t OID, text []byte, opts *TextOptions) (int64, error) {
 	switch t {
 	case Regtype:
 		x, err := ByName(string(s))
+		if err != nil && opts != nil && opts.RegLookup != nil {
+			if oid, ok := opts.RegLookup(t, string(s)); ok {
+				return int64(oid), nil
+			}
+		}
 		return int64(x.OID), err
 	case Regclass:
 		if opts != nil && opts.RegLookup != nil {
@@ -195,7 +207,7 @@ func claimedLength(first byte) int {
 // cuts; otherwise only trailing spaces may be lost.
 func fitText(b []byte, t Type, explicit bool) ([]byte, error) {
 	if t.OID == Name {
-		return cutName(b), nil
+		return CutName(b), nil
 	}
 	if t.Modifier() < 0 || t.OID != Varchar && t.OID != Bpchar {
 		return b, nil
@@ -222,7 +234,8 @@ func fitText(b []byte, t Type, explicit bool) ([]byte, error) {
 	return b, nil
 }
 
-func cutName(b []byte) []byte {
+// CutName cuts a name to the 63 bytes that names have.
+func CutName(b []byte) []byte {
 	if len(b) < 64 {
 		return b
 	}
@@ -391,6 +404,8 @@ func AppendDatumText(dst []byte, d Datum, opts *TextOptions) []byte {
 		return appendRecordText(dst, d, opts)
 	}
 	switch {
+	case d.Type.OID.IsEnum():
+		return appendEnum(dst, d, opts)
 	case d.Type.Kind() == KindInt:
 		return strconv.AppendInt(dst, d.Int, 10)
 	case d.Type.OID.IsArray():
@@ -403,13 +418,14 @@ func appendReg(dst []byte, d Datum, opts *TextOptions) []byte {
 	if d.Int == 0 {
 		return append(dst, '-')
 	}
-	if d.Type.OID == Regtype {
-		if _, ok := Lookup(OID(d.Int)); ok {
-			return append(dst, Of(OID(d.Int)).String()...)
-		}
-	} else if opts != nil && opts.RegName != nil {
+	if opts != nil && opts.RegName != nil && (d.Type.OID != Regtype || OID(d.Int) >= FirstEnum) {
 		if s, ok := opts.RegName(d.Type.OID, uint32(d.Int)); ok {
 			return append(dst, s...)
+		}
+	}
+	if t := OID(d.Int); d.Type.OID == Regtype {
+		if _, ok := Lookup(t); ok {
+			return append(dst, Of(t).String()...)
 		}
 	}
 	return strconv.AppendInt(dst, d.Int, 10)

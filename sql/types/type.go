@@ -100,7 +100,7 @@ type Kind uint8
 const (
 	// KindInt: bool (0, 1), the integers, oids and reg types, "char", date
 	// (days), time (microseconds), timetz (see Timetz), timestamp and timestamptz
-	// (microseconds).
+	// (microseconds), enums (see EnumLabel).
 	KindInt Kind = iota + 1
 	// KindFloat: float4 and float8.
 	KindFloat
@@ -122,6 +122,9 @@ func (o OID) Kind() Kind {
 	case Float4, Float8:
 		return KindFloat
 	default:
+		if o.IsEnum() || o == AnyEnum {
+			return KindInt
+		}
 		return KindBytes
 	}
 }

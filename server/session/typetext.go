@@ -1,0 +1,391 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/sqlerr"
+	"github.com/tallydb/tallydb/sql/types"
+)
+
+// Text that is kept with a table (defaults, checks) names types of users with their
+// schemas, but for those in public; views keep theirs with the search path.
+var storedPath = []string{catalog.PublicSchema}
+
+// storedText returns an expression as text that means the same for every session.
+func (s *Session) storedText(e ast.Expr) string {
+	path := s.settings.meaning().searchPath
+	ast.Walk(e, func(n ast.Node) bool {
+		if name, ok := n.(*ast.TypeName); ok && name.Name.Schema == "" {
+			if t, _ := bind.UserType(s.snapshot(), path, name.Name); t != nil && t.Schema != catalog.PublicSchema {
+				name.Name.Schema = t.Schema
+			}
+		}
+		return true
+	})
+	return ast.String(e)
+}
+
+// storedExpr parses stored text.
+func storedExpr(text string) (ast.Expr, error) {
+	if text == "" {
+		return nil, sqlerr.New(sqlerr.InternalError, "there is no text")
+	}
+	body, err := parseSelect("SELECT " + text)
+	if err != nil {
+		return nil, err
+	}
+	core, ok := body.Body.(*ast.SelectCore)
+	if !ok || len(core.Targets) != 1 {
+		return nil, sqlerr.New(sqlerr.InternalError, "stored text %q is not an expression", text)
+	}
+	return core.Targets[0].Expr, nil
+}
+
+// typeNames calls visit with the names under n that mean a type, or its arrays.
+func (s *Session) typeNames(n ast.Node, path []string, t *catalog.Type, visit func(*ast.TypeName)) {
+	ast.Walk(n, func(n ast.Node) bool {
+		if name, ok := n.(*ast.TypeName); ok {
+			if found, _ := bind.UserType(s.snapshot(), path, name.Name); found == t {
+				visit(name)
+			}
+		}
+		return true
+	})
+}
+
+// namesType reports whether a text that is kept names a type.
+func (s *Session) namesType(n ast.Node, path []string, t *catalog.Type) (found bool) {
+	s.typeNames(n, path, t, func(*ast.TypeName) { found = true })
+	return found
+}
+
+// bodyOf returns the query of a view of any kind, and the search path of its names; nil
+// of other relations.
+func (s *Session) bodyOf(r *catalog.Relation) (*ast.Select, []string) {
+	text, path := "", []string{r.Schema}
+	switch {
+	case r.ContinuousView != nil:
+		text = r.ContinuousView.SQL
+		if stream := s.snapshot().ByID(r.ContinuousView.Stream); stream != nil {
+			path = []string{stream.Schema}
+		}
+	case r.Body() != nil:
+		text = r.Body().SQL
+		if r.Body().Path != nil {
+			path = r.Body().Path
+		}
+	default:
+		return nil, nil
+	}
+	body, err := parseSelect(text)
+	if err != nil {
+		return nil, nil
+	}
+	return body, path
+}
+
+// hasLabel reports whether a string literal under n has a label in it.
+func hasLabel(n ast.Node, label string) (found bool) {
+	ast.Walk(n, func(n ast.Node) bool {
+		if l, ok := n.(*ast.Literal); ok && strings.Contains(l.Text, label) {
+			found = true
+		}
+		return true
+	})
+	return found
+}
+
+// hasColumnsOf reports whether a relation has columns of a type or of its arrays.
+func hasColumnsOf(r *catalog.Relation, t *catalog.Type) bool {
+	return slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) })
+}
+
+func ofType(c types.Type, t *catalog.Type) bool { return c.OID == t.OID || c.OID == t.OID.ArrayOf() }
+
+// readsType reports whether the query of a view may have to do with a type.
+func (s *Session) readsType(view *catalog.Relation, body *ast.Select, path []string, t *catalog.Type) bool {
+	if s.namesType(body, path, t) || hasColumnsOf(view, t) {
+		return true
+	}
+	if view.ContinuousView != nil {
+		stream := s.snapshot().ByID(view.ContinuousView.Stream)
+		return stream != nil && hasColumnsOf(stream, t)
+	}
+	env := s.bindEnv(s.exprContext())
+	env.SearchPath = path
+	q, err := bind.Bind(env, body, nil)
+	if err != nil {
+		return false // it reads something that is gone
+	}
+	for _, v := range q.Relations {
+		if r := s.snapshot().ByID(v.ID); r != nil && hasColumnsOf(r, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// renameInTexts makes defaults that are a label of an enum say its new name, and refuses
+// to rename where a text that is kept says it in another way.
+func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
+	was, is := t.Labels[label].Text, next.Labels[label].Text
+	refuse := func(what string) error {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "label \"%s\" of enum %s cannot be renamed because %s says it", was, t.Shown(), what).
+			WithHint("Drop that, rename the label, and create it again.")
+	}
+	for _, r := range s.snapshot().Relations() {
+		if body, path := s.bodyOf(r); body != nil {
+			if hasLabel(body, was) && s.readsType(r, body, path, t) {
+				return refuse(fmt.Sprintf("%s %s", r.Kind, r.Name))
+			}
+			continue
+		}
+		if r.Table != nil {
+			for _, check := range r.Table.Checks {
+				e, err := storedExpr(check.SQL)
+				if err != nil {
+					return err
+				}
+				if hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t)) {
+					return refuse(fmt.Sprintf("constraint %s of table %s", check.Name, r.Name))
+				}
+			}
+		}
+		if err := s.renameInDefaults(r, t, label, is, refuse); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label int, is string, refuse func(string) error) error {
+	changed := map[int]string{}
+	for i, col := range r.Columns {
+		text := r.Default(i)
+		if text == "" {
+			continue
+		}
+		e, err := storedExpr(text)
+		if err != nil {
+			return err
+		}
+		if !hasLabel(e, t.Labels[label].Text) || !ofType(col.Type, t) && !s.namesType(e, storedPath, t) {
+			continue
+		}
+		bound, err := bind.Default(s.bindEnv(s.exprContext()), r, i)
+		if err != nil {
+			return err
+		}
+		c, constant := bound.(*expr.Const)
+		switch {
+		case !constant || c.Datum.Type.OID != t.OID || r.Stream != nil:
+			return refuse(fmt.Sprintf("the default of column %s of %s %s", col.Name, r.Kind, r.Name))
+		case c.Datum.Int == t.Labels[label].Position:
+			changed[i] = ast.QuoteString(is)
+		}
+	}
+	return s.setDefaults(r, changed)
+}
+
+// setDefaults replaces the texts of some defaults of a table.
+func (s *Session) setDefaults(r *catalog.Relation, changed map[int]string) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	return s.catalog().Update(r.ID, func(r *catalog.Relation) error {
+		r.Table.Defaults = maps.Clone(r.Table.Defaults)
+		maps.Copy(r.Table.Defaults, changed)
+		return nil
+	})
+}
+
+// renameTypeInTexts makes texts that are kept with tables name a type as it is called
+// from now on. What a view names is not renamed, for it keeps the text of its query.
+func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
+	renamed := func(text string) (string, bool, error) {
+		e, err := storedExpr(text)
+		if err != nil {
+			return "", false, err
+		}
+		found := false
+		s.typeNames(e, storedPath, t, func(name *ast.TypeName) {
+			found = true
+			name.Name.Schema = next.Schema
+			if array := name.Name.Name == t.Array; array {
+				name.Name.Name = next.Array
+			} else {
+				name.Name.Name = next.Name
+			}
+		})
+		return ast.String(e), found, nil
+	}
+	for _, r := range s.snapshot().Relations() {
+		body, path := s.bodyOf(r)
+		switch {
+		case body != nil && r.ContinuousView != nil && s.readsType(r, body, path, t), body != nil && s.namesType(body, path, t):
+			return errRead(t.Name, r.Name)
+		case r.Stream != nil && slices.ContainsFunc(slices.Collect(maps.Values(r.Stream.Defaults)), func(text string) bool {
+			_, found, err := renamed(text)
+			return err != nil || found
+		}):
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%q cannot be changed because a default of stream %q names it", t.Name, r.Name)
+		case r.Table == nil:
+			continue
+		}
+		defaults, checks := maps.Clone(r.Table.Defaults), slices.Clone(r.Table.Checks)
+		changed := false
+		for i, text := range defaults {
+			to, found, err := renamed(text)
+			if err != nil {
+				return err
+			}
+			if found {
+				defaults[i], changed = to, true
+			}
+		}
+		for i := range checks {
+			to, found, err := renamed(checks[i].SQL)
+			if err != nil {
+				return err
+			}
+			if found {
+				checks[i].SQL, changed = to, true
+			}
+		}
+		if !changed {
+			continue
+		}
+		err := s.catalog().Update(r.ID, func(r *catalog.Relation) error {
+			r.Table.Defaults, r.Table.Checks = defaults, checks
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typeDependent is what uses a type, and what takes it away.
+type typeDependent struct {
+	what string
+	drop *ast.TableChange // of a table; nil drops the relation
+	rel  *catalog.Relation
+}
+
+// typeDependents returns what uses a type.
+func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
+	var out []typeDependent
+	for _, r := range s.snapshot().Relations() {
+		if body, path := s.bodyOf(r); body != nil {
+			if hasColumnsOf(r, t) || s.namesType(body, path, t) {
+				out = append(out, typeDependent{what: fmt.Sprintf("%s %s", r.Kind, r.Name), rel: r})
+			}
+			continue
+		}
+		for i, c := range r.Columns {
+			if ofType(c.Type, t) {
+				out = append(out, typeDependent{
+					what: fmt.Sprintf("column %s of %s %s", c.Name, r.Kind, r.Name), rel: r,
+					drop: &ast.TableChange{Action: ast.DropColumn, OldName: c.Name, IfColumn: true, Cascade: true},
+				})
+				continue
+			}
+			if e, err := storedExpr(r.Default(i)); err == nil && s.namesType(e, storedPath, t) {
+				out = append(out, typeDependent{
+					what: fmt.Sprintf("default value for column %s of %s %s", c.Name, r.Kind, r.Name), rel: r,
+					drop: &ast.TableChange{Action: ast.DropDefault, OldName: c.Name},
+				})
+			}
+		}
+		if r.Table == nil {
+			continue
+		}
+		for _, check := range r.Table.Checks {
+			if e, err := storedExpr(check.SQL); err == nil && s.namesType(e, storedPath, t) {
+				out = append(out, typeDependent{
+					what: fmt.Sprintf("constraint %s on table %s", check.Name, r.Name), rel: r,
+					drop: &ast.TableChange{Action: ast.DropConstraint, OldName: check.Name, IfColumn: true, Cascade: true},
+				})
+			}
+		}
+	}
+	return out
+}
+
+// dropTypes runs DROP TYPE.
+func (s *Session) dropTypes(ctx context.Context, x *ast.Drop, out *sink) error {
+	for _, n := range x.Names {
+		t, err := s.lookupType(n, func(shown string) error { return s.errTypeRequired(n, shown) })
+		switch code := sqlerr.CodeOf(err); {
+		case err != nil && x.IfExists && code == sqlerr.InvalidSchemaName:
+			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Schema))
+		case err != nil && x.IfExists && code == sqlerr.UndefinedObject:
+			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "type %q does not exist, skipping", strings.Join(n.Parts(), ".")))
+		case err == nil:
+			err = s.dropType(ctx, t, x.Cascade, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errTypeRequired says why a type cannot be dropped.
+func (s *Session) errTypeRequired(n ast.ObjectName, shown string) error {
+	if rel, err := s.lookup(n); err == nil {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because %s %s requires it", rel.Name, rel.Kind, rel.Name).
+			WithHint("You can drop %s %s instead.", rel.Kind, rel.Name)
+	}
+	if t, array := bind.UserType(s.snapshot(), s.settings.meaning().searchPath, n); array {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because type %s requires it", shown, t.Shown()).
+			WithHint("You can drop type %s instead.", t.Shown())
+	}
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because it is required by the database system", shown)
+}
+
+func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, out *sink) error {
+	list := s.typeDependents(t)
+	if len(list) > 0 && !cascade {
+		lines := make([]string, len(list))
+		for i, d := range list {
+			lines[i] = d.what + " depends on type " + t.Shown()
+		}
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because other objects depend on it", t.Shown()).
+			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	}
+	for _, d := range list {
+		if d.rel.Stream != nil {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change stream %s", d.rel.Name).WithHint("Drop the stream first.")
+		}
+	}
+	for _, d := range list {
+		rel := s.snapshot().ByID(d.rel.ID)
+		if rel == nil {
+			continue // an earlier one took it along
+		}
+		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s", d.what)); err != nil {
+			return err
+		}
+		var err error
+		if d.drop == nil {
+			err = s.dropRelation(ctx, rel, true, out)
+		} else {
+			_, err = s.alterTable(ctx, &ast.AlterTable{Kind: ast.TableObject, Name: ast.ObjectName{Schema: rel.Schema, Name: rel.Name}, Changes: []ast.TableChange{*d.drop}}, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.catalog().DropType(t.OID)
+	return nil
+}
