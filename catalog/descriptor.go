@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/id"
@@ -103,17 +102,6 @@ func (r *Relation) StorageID() id.Relation {
 	return r.ID
 }
 
-// Index is an index of a table. Those that are not unique say what a user has in
-// mind; nothing reads them.
-type Index struct {
-	ID         id.Relation // of the index, in the numbers of relations; of a primary key the table's
-	Name       string
-	Columns    []int
-	Unique     bool
-	Constraint bool // made by UNIQUE or PRIMARY KEY, not by CREATE INDEX
-	Primary    bool
-}
-
 // Check is a CHECK constraint.
 type Check struct {
 	ID   id.Relation
@@ -131,18 +119,6 @@ type Sequence struct {
 	// Column is that of the table which owns it; empty in old sequences: the one whose
 	// default it is.
 	Column string `json:",omitempty"`
-}
-
-// Indexes returns the indexes of a table, that of the primary key first.
-func (r *Relation) Indexes() []Index {
-	if r.Table == nil {
-		return nil
-	}
-	var out []Index
-	if len(r.Table.PrimaryKey) > 0 {
-		out = append(out, Index{ID: r.ID, Name: cmp.Or(r.Table.PrimaryKeyName, r.Name+"_pkey"), Columns: r.Table.PrimaryKey, Unique: true, Constraint: true, Primary: true})
-	}
-	return append(out, r.Table.Indexes...)
 }
 
 // View is a plain SQL view, expanded where it is used.

@@ -30,7 +30,7 @@ import (
 const DefaultDatabase = "tally"
 
 // descriptorVersion is the first byte of a stored descriptor; JSON follows. Version 2
-// has storage numbers, version 3 weights of events and version 4 types of users, which
+// has storage numbers, version 3 weights of events and version 4 types of users and indexes on expressions, which
 // who reads earlier ones only would ignore.
 const descriptorVersion = 4
 

@@ -71,6 +71,9 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 		t.PrimaryKey = nil
 	}
 	t.Indexes = slices.DeleteFunc(t.Indexes, func(i catalog.Index) bool { return slices.Contains(i.Columns, n) })
+	if err := changeIndexTexts(t, func(e ast.Expr) bool { return !mentions(e, x.OldName) }); err != nil {
+		return err
+	}
 	if t.Checks, err = checksWithout(t.Checks, x.OldName); err != nil {
 		return err
 	}
@@ -168,6 +171,18 @@ func (c *tableChange) renameColumn(x *ast.TableChange) error {
 			return true
 		})
 		check.SQL = ast.String(body.Body.(*ast.SelectCore).Targets[0].Expr)
+	}
+	err = changeIndexTexts(c.next.Table, func(e ast.Expr) bool {
+		ast.Walk(e, func(n ast.Node) bool {
+			if ref, ok := n.(*ast.ColumnRef); ok && ref.Name() == x.OldName {
+				ref.Parts[len(ref.Parts)-1] = x.NewName
+			}
+			return true
+		})
+		return true
+	})
+	if err != nil {
+		return err
 	}
 	c.next.Columns[n].Name = x.NewName
 	renameComment(c.next, "column", x.OldName, x.NewName)

@@ -39,6 +39,7 @@ func (s *Session) changeTable(rel *catalog.Relation, change func(*tableChange) e
 // rewrite puts what convert makes of a table's rows in their place; old describes them.
 func (c *tableChange) rewrite(ctx context.Context, old *catalog.Relation, convert func(*types.Batch) (*types.Batch, error)) error {
 	c.next.Table.Storage = c.s.engine.Catalog.Reserve()
+	c.s.indexed = indexedTable{} // next has other columns than before
 	return c.tx.Rewrite(ctx, old, c.next, convert)
 }
 
@@ -286,6 +287,9 @@ func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) er
 	}
 	c.next.Columns[n].Type = t
 	if err := c.setKeyType(n); err != nil {
+		return err
+	}
+	if err := c.retypeIndexes(); err != nil {
 		return err
 	}
 	err = c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {

@@ -160,7 +160,7 @@ func referencedKey(target *catalog.Relation, ids []ast.Identifier) (*catalog.Ind
 		}
 	}
 	for _, x := range target.Indexes() {
-		if x.Unique && slices.Equal(slices.Sorted(slices.Values(x.Columns)), slices.Sorted(slices.Values(columns))) {
+		if x.Unique && !x.Computed() && slices.Equal(slices.Sorted(slices.Values(x.Columns)), slices.Sorted(slices.Values(columns))) {
 			return &x, columns, nil
 		}
 	}

@@ -33,6 +33,7 @@ type Session struct {
 	kept     int64 // bytes of rows that cursors keep
 	recent   recent
 	txn      transaction
+	indexed  indexedTable
 
 	listening map[string]bool // channels
 	advisory  []hold          // until they are given back

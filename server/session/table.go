@@ -277,7 +277,7 @@ func (d *definer) constraint(c ast.Constraint, column string) error {
 	}
 	d.taken[name] = true
 	d.table.Table.Indexes = append(slices.Clone(d.table.Table.Indexes), catalog.Index{
-		ID: d.s.engine.Catalog.Reserve(), Name: name, Columns: columns, Unique: true, Constraint: true,
+		ID: d.s.engine.Catalog.Reserve(), Name: name, Columns: columns, Unique: true, Constraint: true, NullsEqual: c.NullsEqual,
 	})
 	return nil
 }
@@ -340,99 +340,6 @@ func (d *definer) columnsIn(e ast.Expr) []string {
 		return true
 	})
 	return out
-}
-
-// createIndex runs CREATE INDEX.
-func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink) (string, error) {
-	const tag = "CREATE INDEX"
-	rel, err := s.lookup(x.Table)
-	if err != nil {
-		return "", err
-	}
-	if rel.Table == nil {
-		return "", sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", rel.Name).
-			WithDetail("This operation is not supported for a %s.", rel.Kind).At(x.Table.Position())
-	}
-	if x.Method != "" && !slices.Contains([]string{"btree", "hash", "gist", "gin", "spgist", "brin"}, x.Method) {
-		return "", sqlerr.New(sqlerr.UndefinedObject, "access method %q does not exist", x.Method)
-	}
-	if x.Unique && x.Method != "" && x.Method != "btree" {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "access method %q does not support unique indexes", x.Method)
-	}
-	index := catalog.Index{ID: s.engine.Catalog.Reserve(), Name: x.Name, Unique: x.Unique}
-	var names []string
-	for _, c := range x.Columns {
-		i := rel.Column(c.Name)
-		if i < 0 {
-			return "", sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", c.Name).At(c.Position())
-		}
-		index.Columns, names = append(index.Columns, i), append(names, c.Name)
-	}
-	if index.Name == "" {
-		index.Name = (&definer{s: s, table: rel, taken: map[string]bool{}}).free(rel.Name+"_"+strings.Join(names, "_"), "idx")
-	}
-	if s.nameTaken(rel.Schema, index.Name) {
-		err := sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", index.Name)
-		if !x.IfNotExists {
-			return "", err
-		}
-		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists, skipping", index.Name))
-	}
-	return tag, s.changeTable(rel, func(c *tableChange) error {
-		c.next.Table.Indexes = append(slices.Clone(rel.Table.Indexes), index)
-		if !index.Unique {
-			return nil
-		}
-		return c.tx.BuildIndex(ctx, rel, index)
-	})
-}
-
-// dropIndexes runs DROP INDEX.
-func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error {
-	for _, n := range x.Names {
-		schemas := []string{n.Schema}
-		if n.Schema == "" {
-			schemas = s.settings.meaning().searchPath
-		}
-		var rel *catalog.Relation
-		var index *catalog.Index
-		for _, sc := range schemas {
-			if rel, index = s.findIndex(sc, n.Name); index != nil {
-				break
-			}
-		}
-		switch {
-		case index == nil && x.IfExists:
-			if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "index %q does not exist, skipping", n.Name)); err != nil {
-				return err
-			}
-			continue
-		case index == nil:
-			if r, err := s.lookup(n); err == nil {
-				return sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", r.Name).
-					WithHint("Use DROP %s to remove it.", upper(string(r.Kind))).At(n.Position())
-			}
-			return sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", n.Name).At(n.Position())
-		case index.Constraint:
-			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
-				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
-		}
-		list := s.indexDependents(rel, index)
-		if len(list) > 0 && !x.Cascade {
-			return errDependents("index "+index.Name, list)
-		}
-		if err := s.dropDependents(ctx, list, out); err != nil {
-			return err
-		}
-		if rel = s.snapshot().ByID(rel.ID); rel == nil {
-			return errChanged(index.Name)
-		}
-		err := s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, index.ID) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ownedSequences returns the sequences that go with a table.

@@ -137,7 +137,7 @@ func (s *Session) refresh(ctx context.Context, x *ast.Refresh, out *sink) (strin
 		return "", sqlerr.New(sqlerr.SyntaxError, "CONCURRENTLY and WITH NO DATA options cannot be used together")
 	case x.Concurrently && !rel.Materialized.Populated:
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "CONCURRENTLY cannot be used when the materialized view is not populated")
-	case x.Concurrently && !slices.ContainsFunc(rel.Indexes(), func(i catalog.Index) bool { return i.Unique }):
+	case x.Concurrently && !slices.ContainsFunc(rel.Indexes(), func(i catalog.Index) bool { return i.Unique && !i.Computed() }):
 		return "", sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cannot refresh materialized view \"%s.%s\" concurrently", rel.Schema, rel.Name).
 			WithHint("Create a unique index with no WHERE clause on one or more columns of the materialized view.")
 	}

@@ -133,6 +133,7 @@ func (s *Session) endSequence(ctx context.Context, failed bool, out *sink) error
 func (s *Session) tx() *tablestore.Tx {
 	if s.txn.tables == nil {
 		s.txn.tables = s.tenant.Tables.Begin()
+		s.txn.tables.Compute = s.compute
 	}
 	return s.txn.tables
 }

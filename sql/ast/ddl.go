@@ -44,7 +44,14 @@ type CreateSequence struct {
 	Options     SequenceOptions
 }
 
-// CreateIndex is CREATE [UNIQUE] INDEX name ON table (columns).
+// IndexKey is a column of an index: of the table, or an expression.
+type IndexKey struct {
+	Column Identifier // where Expr is nil
+	Expr   Expr
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX name ON table (keys) [NULLS [NOT] DISTINCT] [WHERE
+// condition].
 type CreateIndex struct {
 	Pos
 	Name        string // "": one is made
@@ -52,7 +59,9 @@ type CreateIndex struct {
 	Unique      bool
 	Table       ObjectName
 	Method      string // "": btree
-	Columns     []Identifier
+	Keys        []IndexKey
+	NullsEqual  bool // NULLS NOT DISTINCT
+	Where       Expr
 }
 
 // ConstraintKind is a kind of table constraint.
@@ -72,7 +81,9 @@ type Constraint struct {
 	Name    string
 	Kind    ConstraintKind
 	Columns []Identifier
-	Check   Expr
+	// NullsEqual is NULLS NOT DISTINCT of UNIQUE.
+	NullsEqual bool
+	Check      Expr
 	// References is what a foreign key refers to. Only these can be deferred.
 	References *References
 	Deferrable Choice

@@ -18,8 +18,8 @@ type Insert struct {
 // OnConflict is ON CONFLICT [target] DO NOTHING | DO UPDATE SET ....
 type OnConflict struct {
 	Pos
-	// Columns is the conflict target, Constraint that of ON CONSTRAINT name.
-	Columns    []Identifier
+	// Target is the columns of an index, Constraint that of ON CONSTRAINT name.
+	Target     []IndexKey
 	Constraint string
 	// TargetWhere is the predicate of a partial index.
 	TargetWhere Expr

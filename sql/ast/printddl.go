@@ -218,7 +218,25 @@ func (p *printer) createIndex(x *CreateIndex) {
 		p.ident(x.Method)
 		p.write(" ")
 	}
-	p.idents(x.Columns)
+	p.indexKeys(x.Keys)
+	if x.NullsEqual {
+		p.write(" NULLS NOT DISTINCT")
+	}
+	p.where(" WHERE ", x.Where)
+}
+
+func (p *printer) indexKeys(keys []IndexKey) {
+	p.write("(")
+	p.list(len(keys), func(i int) {
+		if keys[i].Expr == nil {
+			p.ident(keys[i].Column.Name)
+			return
+		}
+		p.write("(")
+		p.expr(keys[i].Expr)
+		p.write(")")
+	})
+	p.write(")")
 }
 
 func (p *printer) constraint(c *Constraint) {
@@ -233,6 +251,9 @@ func (p *printer) constraint(c *Constraint) {
 		p.idents(c.Columns)
 	case UniqueConstraint:
 		p.write("UNIQUE")
+		if c.NullsEqual {
+			p.write(" NULLS NOT DISTINCT")
+		}
 		if len(c.Columns) > 0 {
 			p.write(" ")
 			p.idents(c.Columns)

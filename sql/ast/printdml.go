@@ -41,9 +41,9 @@ func (p *printer) insertRow(x *Insert) {
 
 func (p *printer) onConflict(c *OnConflict) {
 	p.write(" ON CONFLICT")
-	if len(c.Columns) > 0 {
+	if len(c.Target) > 0 {
 		p.write(" ")
-		p.idents(c.Columns)
+		p.indexKeys(c.Target)
 		p.where(" WHERE ", c.TargetWhere)
 	}
 	if c.Constraint != "" {

@@ -21,7 +21,7 @@ func (b *binder) onConflict(m *plan.Modify, x *ast.Insert, ctx *context) error {
 			WithHint("A stream with a dedup_key counts an event that comes again once.").At(x.OnConflict.Position())
 	}
 	var err error
-	if m.Arbiters, err = conflictTarget(rel, x.OnConflict); err != nil || len(m.Arbiters) == 0 {
+	if m.Arbiters, err = b.conflictTarget(rel, x.OnConflict); err != nil || len(m.Arbiters) == 0 {
 		return err
 	}
 	m.OnConflict = plan.ConflictSkips
@@ -61,28 +61,24 @@ func (b *binder) onConflict(m *plan.Modify, x *ast.Insert, ctx *context) error {
 	return nil
 }
 
-// conflictTarget returns the unique indexes that the conflict may be about: the one
-// with the columns or the name that the statement gives, or all.
-func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) ([]catalog.Index, error) {
-	var want []int
-	for _, id := range c.Columns {
-		i := rel.Column(id.Name)
-		if i < 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", id.Name).At(id.Position())
-		}
-		if !slices.Contains(want, i) {
-			want = append(want, i)
-		}
+// conflictTarget returns the unique indexes that the conflict may be about: those with
+// the columns or the name that the statement gives, or all.
+func (b *binder) conflictTarget(rel *catalog.Relation, c *ast.OnConflict) ([]catalog.Index, error) {
+	want, err := b.conflictKeys(rel, c)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(want)
 	var out []catalog.Index
 	for _, x := range rel.Indexes() {
 		fits := x.Unique
 		switch {
 		case c.Constraint != "":
 			fits = fits && x.Constraint && x.Name == c.Constraint
-		case len(c.Columns) > 0:
-			fits = fits && slices.Equal(slices.Sorted(slices.Values(x.Columns)), want)
+		case len(c.Target) > 0:
+			if fits = fits && want.fits(&x); fits && x.Where != "" {
+				// PostgreSQL asks whether what is given implies what the index says.
+				fits = c.TargetWhere != nil && ast.String(c.TargetWhere) == x.Where
+			}
 		}
 		if fits {
 			out = append(out, x)
@@ -91,13 +87,66 @@ func conflictTarget(rel *catalog.Relation, c *ast.OnConflict) ([]catalog.Index, 
 	switch {
 	case c.Constraint != "" && len(out) == 0:
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", c.Constraint, rel.Name)
-	case len(c.Columns) > 0 && len(out) == 0:
+	case len(c.Target) > 0 && len(out) == 0:
 		return nil, sqlerr.New(sqlerr.InvalidColumnReference, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
-	case len(c.Set) > 0 && c.Constraint == "" && len(c.Columns) == 0:
+	case len(c.Set) > 0 && c.Constraint == "" && len(c.Target) == 0:
 		return nil, sqlerr.New(sqlerr.SyntaxError, "ON CONFLICT DO UPDATE requires inference specification or constraint name").
 			WithHint("For example, ON CONFLICT (column_name).").At(c.Position())
 	}
 	return out, nil
+}
+
+// conflictKeys are the columns and expressions of a conflict target, each once.
+type conflictKeys struct {
+	columns []int
+	exprs   []string
+}
+
+func (b *binder) conflictKeys(rel *catalog.Relation, c *ast.OnConflict) (conflictKeys, error) {
+	var out conflictKeys
+	for _, k := range c.Target {
+		if k.Expr != nil {
+			if _, err := b.check(rel, k.Expr, "ON CONFLICT expression"); err != nil {
+				return out, err
+			}
+			if text := ast.String(k.Expr); !slices.Contains(out.exprs, text) {
+				out.exprs = append(out.exprs, text)
+			}
+			continue
+		}
+		i := rel.Column(k.Column.Name)
+		if i < 0 {
+			return out, sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", k.Column.Name).At(k.Column.Position())
+		}
+		if !slices.Contains(out.columns, i) {
+			out.columns = append(out.columns, i)
+		}
+	}
+	if c.TargetWhere != nil {
+		if _, err := b.check(rel, c.TargetWhere, "index predicate"); err != nil {
+			return out, err
+		}
+	}
+	slices.Sort(out.columns)
+	slices.Sort(out.exprs)
+	return out, nil
+}
+
+// fits reports whether an index has these columns and expressions.
+func (k *conflictKeys) fits(x *catalog.Index) bool {
+	var columns []int
+	var exprs []string
+	for _, c := range x.Columns {
+		if c != catalog.IndexColumnExpr && !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+	}
+	for _, e := range x.Exprs {
+		exprs = append(exprs, e.SQL)
+	}
+	slices.Sort(columns)
+	slices.Sort(exprs)
+	return slices.Equal(columns, k.columns) && slices.Equal(slices.Compact(exprs), k.exprs)
 }
 
 // conflictScope looks the keys up. Its columns are those of the proposed row,

@@ -62,6 +62,8 @@ type Tables interface {
 	// table for the writes that follow. ids has the identity of each, NULL for none;
 	// found its columns, NULLs for none.
 	Find(ctx context.Context, table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch) (ids *types.Vector, found *types.Batch, err error)
+	// IndexKeys returns the keys that a unique index has of rows; nil where it has none.
+	IndexKeys(table *catalog.Relation, x *catalog.Index, rows *types.Batch) ([][]byte, error)
 	References
 }
 

@@ -125,6 +125,16 @@ func (t tables) Find(_ context.Context, table *catalog.Relation, _ []catalog.Ind
 	return ids, found, nil
 }
 
+func (t tables) IndexKeys(_ *catalog.Relation, x *catalog.Index, rows *types.Batch) ([][]byte, error) {
+	out := make([][]byte, rows.Rows)
+	for i := range out {
+		for _, c := range x.Columns {
+			out[i] = types.AppendKey(out[i], rows.Cols[c], i)
+		}
+	}
+	return out, nil
+}
+
 func (t tables) replace(table *catalog.Relation, ids *types.Vector, rows *types.Batch) {
 	gone := map[int64]bool{}
 	for _, i := range ids.Ints {

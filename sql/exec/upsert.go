@@ -65,18 +65,21 @@ func (k *keyLookupOp) withoutDeleted(ids *types.Vector, found *types.Batch) (*ty
 // NOTHING keeps the first of several new rows with a key, DO UPDATE fails.
 func (m *modifyOp) once(ids *types.Vector, rows *types.Batch) (*types.Vector, *types.Batch, error) {
 	fresh, existing := map[string]bool{}, map[int64]bool{}
+	keys := make([][][]byte, len(m.node.Arbiters))
+	for n := range keys {
+		var err error
+		if keys[n], err = m.run.env.Tables.IndexKeys(m.node.Target, &m.node.Arbiters[n], rows.Flat()); err != nil {
+			return nil, nil, err
+		}
+	}
 	var sel []int32
 	for i := range rows.Rows {
 		again := false
 		if ids.Nulls.Has(i) {
-			for n, x := range m.node.Arbiters {
-				key, whole := []byte{byte(n)}, true
-				for _, c := range x.Columns {
-					whole = whole && !rows.Cols[c].IsNull(i)
-					key = types.AppendKey(key, rows.Cols[c], i)
-				}
-				if whole {
-					again, fresh[string(key)] = again || fresh[string(key)], true
+			for n := range keys {
+				if keys[n][i] != nil {
+					key := string(byte(n)) + string(keys[n][i])
+					again, fresh[key] = again || fresh[key], true
 				}
 			}
 		} else {

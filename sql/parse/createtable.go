@@ -217,6 +217,9 @@ func (p *parser) columnConstraint(c *ast.ColumnDef) (done bool, err error) {
 	case p.acceptWord("null"):
 	case p.acceptWord("unique"):
 		own.Kind = ast.UniqueConstraint
+		if own.NullsEqual, err = p.nullsEqual(); err != nil {
+			return false, err
+		}
 		c.Constraints = append(c.Constraints, own)
 	case p.isWord("primary"):
 		c.PrimaryKey, c.KeyName = true, own.Name
@@ -272,6 +275,9 @@ func (p *parser) tableConstraint() (ast.Constraint, error) {
 		c.Columns, err = p.columnNames()
 	case p.acceptWord("unique"):
 		c.Kind = ast.UniqueConstraint
+		if c.NullsEqual, err = p.nullsEqual(); err != nil {
+			return c, err
+		}
 		c.Columns, err = p.columnNames()
 	case p.acceptWord("check"):
 		c.Kind = ast.CheckConstraint

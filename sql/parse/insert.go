@@ -98,7 +98,7 @@ func (p *parser) onConflict() (*ast.OnConflict, error) {
 	var err error
 	switch {
 	case p.isPunct("("):
-		if c.Columns, err = p.conflictColumns(); err != nil {
+		if c.Target, err = p.indexKeys(); err != nil {
 			return nil, err
 		}
 		if p.acceptWord("where") {
@@ -130,20 +130,6 @@ func (p *parser) onConflict() (*ast.OnConflict, error) {
 		c.Where, err = p.parseExpr(0)
 	}
 	return c, err
-}
-
-// conflictColumns is columnNames; PostgreSQL would allow expressions here.
-func (p *parser) conflictColumns() ([]ast.Identifier, error) {
-	var ids []ast.Identifier
-	err := p.parenList(func() error {
-		if t := p.cur(); t.isPunct("(") || p.peek(1).isPunct("(") || p.peek(1).isWord("collate") {
-			return unsupported(t, "an expression as conflict target")
-		}
-		id, err := p.columnID()
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
 }
 
 // returning parses an optional RETURNING list.

@@ -114,7 +114,7 @@ func (p *parser) sequenceNumber() (*int64, error) {
 }
 
 // createIndex parses CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON table
-// [USING method] (columns).
+// [USING method] (keys) [NULLS [NOT] DISTINCT] [WHERE condition].
 func (p *parser) createIndex(t *token) (ast.Statement, error) {
 	s := &ast.CreateIndex{Pos: ast.Pos(t.char), Unique: p.acceptWord("unique")}
 	p.at++ // INDEX
@@ -140,13 +140,7 @@ func (p *parser) createIndex(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 	}
-	if err := p.expectPunct("("); err != nil {
-		return nil, err
-	}
-	if err := p.commaList(func() error { return p.indexColumn(s) }); err != nil {
-		return nil, err
-	}
-	if err := p.expectPunct(")"); err != nil {
+	if s.Keys, err = p.indexKeys(); err != nil {
 		return nil, err
 	}
 	if p.acceptWord("include") {
@@ -154,34 +148,73 @@ func (p *parser) createIndex(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 	}
-	if p.isWord("where", "nulls", "with", "tablespace") {
+	if s.NullsEqual, err = p.nullsEqual(); err != nil {
+		return nil, err
+	}
+	if p.isWord("with") {
+		if _, err := p.withOptions(); err != nil {
+			return nil, err
+		}
+	}
+	if p.isWord("tablespace") {
 		return nil, unsupported(p.cur(), "this clause of CREATE INDEX")
 	}
-	return s, nil
+	if p.acceptWord("where") {
+		s.Where, err = p.parseExpr(0)
+	}
+	return s, err
 }
 
-// indexColumn parses a column with its order, which has no meaning here.
-func (p *parser) indexColumn(s *ast.CreateIndex) error {
-	first := p.cur()
-	if !first.isColumnID() || p.peek(1).isPunct("(") {
-		if first.isPunct("(") || first.isColumnID() {
-			return unsupported(first, "an index on an expression")
-		}
-		return p.errorHere()
+// nullsEqual parses [NULLS [NOT] DISTINCT].
+func (p *parser) nullsEqual() (bool, error) {
+	if !p.acceptWord("nulls") {
+		return false, nil
 	}
-	c, err := p.columnID()
-	if err != nil {
+	not := p.acceptWord("not")
+	return not, p.expectWord("distinct")
+}
+
+// indexKeys parses (column | function(...) | (expression), ...), each with its order,
+// which has no meaning here.
+func (p *parser) indexKeys() ([]ast.IndexKey, error) {
+	var keys []ast.IndexKey
+	err := p.parenList(func() error {
+		k, err := p.indexKey()
+		keys = append(keys, k)
 		return err
+	})
+	return keys, err
+}
+
+func (p *parser) indexKey() (k ast.IndexKey, err error) {
+	switch first := p.cur(); {
+	case first.isColumnID() && !p.peek(1).isPunct("("):
+		k.Column, err = p.columnID()
+	case first.isPunct("("), p.peek(1).isPunct("("):
+		if k.Expr, err = p.parseExpr(0); err == nil {
+			if ref, ok := k.Expr.(*ast.ColumnRef); ok && len(ref.Parts) == 1 {
+				k = ast.IndexKey{Column: ast.Identifier{Pos: ref.Pos, Name: ref.Name()}}
+			}
+		}
+	default:
+		err = p.errorHere()
 	}
-	s.Columns = append(s.Columns, c)
+	if err != nil {
+		return k, err
+	}
+	if p.acceptWord("collate") {
+		if _, err := p.objectName(); err != nil {
+			return k, err
+		}
+	}
 	if p.cur().isColumnID() && !p.isWord("asc", "desc", "nulls") { // an operator class
 		if _, err := p.objectName(); err != nil {
-			return err
+			return k, err
 		}
 	}
 	p.acceptWord("asc", "desc")
 	if p.acceptWord("nulls") && !p.acceptWord("first", "last") {
-		return p.errorHere()
+		return k, p.errorHere()
 	}
-	return nil
+	return k, nil
 }

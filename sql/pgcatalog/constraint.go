@@ -53,16 +53,23 @@ func (k *key) numbers() []int64 {
 }
 
 func fillIndexes(c *Catalog, w *writer) {
-	w.columns("indexrelid indrelid indisunique indisprimary indnatts indnkeyatts indkey indcollation indclass indoption")
+	w.columns("indexrelid indrelid indisunique indnullsnotdistinct indisprimary indnatts indnkeyatts indkey indcollation indclass indoption indexprs indpred")
 	w.always("indimmediate", true, "indisvalid", true, "indisready", true, "indislive", true)
 	for _, k := range c.keys() {
 		n := len(k.Columns)
 		collations, classes := make([]int64, n), make([]int64, n)
-		for i, column := range k.Columns {
-			t := k.table.Columns[column].Type.OID
+		for i := range k.Columns {
+			t := k.column(i).Type.OID
 			collations[i], classes[i] = int64(collationOf(t)), int64(operatorClass(t))
 		}
-		w.add(k.oid, uint32(k.table.ID), k.Unique, k.Primary, n, n, k.numbers(), collations, classes, make([]int64, n))
+		var exprs, where any // as the text that pg_get_expr makes of a tree
+		if len(k.Exprs) > 0 {
+			exprs = k.exprsText()
+		}
+		if k.Where != "" {
+			where = whereText(k.Where)
+		}
+		w.add(k.oid, uint32(k.table.ID), k.Unique, k.NullsEqual, k.Primary, n, n, k.numbers(), collations, classes, make([]int64, n), exprs, where)
 	}
 }
 
@@ -187,7 +194,9 @@ func addKeyDependencies(w *writer, o *object) {
 	n := uint32(o.table.ID)
 	if o.key.constraint == 0 {
 		for _, k := range o.key.numbers() {
-			w.add(pgClassOID, o.oid, 0, pgClassOID, n, int(k), "a")
+			if k > 0 {
+				w.add(pgClassOID, o.oid, 0, pgClassOID, n, int(k), "a")
+			}
 		}
 		return
 	}
@@ -203,16 +212,61 @@ func (k *key) definition(column int) string {
 		if column > len(k.Columns) {
 			return ""
 		}
-		return ast.QuoteIdentifier(k.table.Columns[k.Columns[column-1]].Name)
+		return k.columnText(column - 1)
 	}
 	unique := map[bool]string{true: "UNIQUE "}[k.Unique]
 	return "CREATE " + unique + "INDEX " + ast.QuoteIdentifier(k.Name) + " ON " + ast.QuoteIdentifier(k.table.Schema) + "." +
-		ast.QuoteIdentifier(k.table.Name) + " USING btree (" + k.text() + ")"
+		ast.QuoteIdentifier(k.table.Name) + " USING btree (" + k.text() + ")" + map[bool]string{true: " NULLS NOT DISTINCT"}[k.NullsEqual] + k.whereClause()
+}
+
+func (k *key) whereClause() string {
+	if k.Where == "" {
+		return ""
+	}
+	return " WHERE " + whereText(k.Where)
+}
+
+// whereText is a condition as PostgreSQL shows it: in parentheses.
+func whereText(sql string) string { return "(" + sql + ")" }
+
+// column returns a column of an index.
+func (k *key) column(place int) types.Column {
+	if c := k.Columns[place]; c != catalog.IndexColumnExpr {
+		return k.table.Columns[c]
+	}
+	e := k.Expr(place)
+	return types.Column{Name: e.Name, Type: e.Type}
+}
+
+func (k *key) columnText(place int) string {
+	if c := k.Columns[place]; c != catalog.IndexColumnExpr {
+		return ast.QuoteIdentifier(k.table.Columns[c].Name)
+	}
+	e := k.Expr(place)
+	if e.Operator {
+		return "(" + e.Text() + ")"
+	}
+	return e.Text()
+}
+
+func (k *key) exprsText() string {
+	list := make([]string, len(k.Exprs))
+	for i := range k.Exprs {
+		list[i] = k.Exprs[i].Text()
+	}
+	return strings.Join(list, ", ")
 }
 
 // constraintText is pg_get_constraintdef's text.
 func (k *key) constraintText() string {
-	return map[bool]string{true: "PRIMARY KEY (", false: "UNIQUE ("}[k.Primary] + k.text() + ")"
+	words := map[bool]string{true: "PRIMARY KEY", false: "UNIQUE"}[k.Primary]
+	return words + map[bool]string{true: " NULLS NOT DISTINCT"}[k.NullsEqual] + " (" + k.text() + ")"
 }
 
-func (k *key) text() string { return columnList(k.table, k.Columns) }
+func (k *key) text() string {
+	list := make([]string, len(k.Columns))
+	for i := range list {
+		list[i] = k.columnText(i)
+	}
+	return strings.Join(list, ", ")
+}

@@ -143,8 +143,8 @@ var sequenceColumns = []types.Column{
 
 func indexObject(k *key) *object {
 	o := &object{oid: k.oid, schema: k.table.Schema, name: k.Name, kind: "i", table: k.table, key: k}
-	for _, i := range k.Columns {
-		o.columns = append(o.columns, k.table.Columns[i])
+	for i := range k.Columns {
+		o.columns = append(o.columns, k.column(i))
 	}
 	return o
 }

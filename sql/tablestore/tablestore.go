@@ -74,6 +74,10 @@ type Tx struct {
 
 	statements []*Statement // that see its writes
 
+	// Compute computes what an index on expressions or of some rows needs; nil where no
+	// table has one.
+	Compute func(table *catalog.Relation, x *catalog.Index, rows *types.Batch) (Computed, error)
+
 	// LockTimeout is the longest wait for another transaction that writes; 0 is
 	// unlimited.
 	LockTimeout time.Duration
@@ -195,9 +199,13 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 		return 0, err
 	}
 	first = last + 1
+	k, err := t.keyed(table, rows, table.Indexes())
+	if err != nil {
+		return 0, err
+	}
 	for i := range rows.Rows {
 		last++
-		if err := t.put(table, last, rows, i); err != nil {
+		if err := t.put(table, last, k, i); err != nil {
 			return 0, err
 		}
 	}
@@ -205,7 +213,7 @@ func (t *Tx) Insert(ctx context.Context, table *catalog.Relation, rows *types.Ba
 }
 
 // put writes one row under an identity, and its keys.
-func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) error {
+func (t *Tx) put(table *catalog.Relation, row int64, rows *keyed, i int) error {
 	for _, x := range table.Indexes() {
 		key := t.indexKey(table, &x, rows, i)
 		if key == nil {
@@ -223,48 +231,12 @@ func (t *Tx) put(table *catalog.Relation, row int64, rows *types.Batch, i int) e
 			return err
 		}
 	}
-	err := t.eachReferenceKey(table, row, rows, i, func(key []byte) error { return t.set(key, nil) })
+	err := t.eachReferenceKey(table, row, rows.Batch, i, func(key []byte) error { return t.set(key, nil) })
 	if err != nil {
 		return err
 	}
 	t.touch(table.StorageID()).add(row)
 	return t.set(t.store.rowKey(table.StorageID(), row), recordbatch.Encode(nil, rows.Gather([]int32{int32(i)})))
-}
-
-// indexPrefix begins the keys of a unique index.
-func (s *Store) indexPrefix(table *catalog.Relation, x *catalog.Index) []byte {
-	if x.Primary {
-		return s.prefix(table.StorageID(), 'k')
-	}
-	return binary.BigEndian.AppendUint32(s.prefix(table.StorageID(), 'q'), uint32(x.ID))
-}
-
-// indexKey returns the key of a row in a unique index; nil where it has none: a row
-// with a NULL is like no other.
-func (t *Tx) indexKey(table *catalog.Relation, x *catalog.Index, rows *types.Batch, i int) []byte {
-	if !x.Unique {
-		return nil
-	}
-	key := t.store.indexPrefix(table, x)
-	for _, c := range x.Columns {
-		if rows.Cols[c].IsNull(i) {
-			return nil
-		}
-		key = types.AppendKey(key, rows.Cols[c], i)
-	}
-	return key
-}
-
-func keyText(table *catalog.Relation, x *catalog.Index, rows *types.Batch, i int) string {
-	names, values := "", ""
-	for n, c := range x.Columns {
-		if n > 0 {
-			names, values = names+", ", values+", "
-		}
-		names += table.Columns[c].Name
-		values += types.FormatDatum(rows.Cols[c].Datum(i), &types.TextOptions{})
-	}
-	return fmt.Sprintf("Key (%s)=(%s)", names, values)
 }
 
 // remove deletes a row and its keys.
@@ -278,8 +250,12 @@ func (t *Tx) remove(table *catalog.Relation, row int64) error {
 	if err := recordbatch.Decode(value, old); err != nil {
 		return fmt.Errorf("table %s: %w", table.Name, err)
 	}
+	was, err := t.keyed(table, old, table.Indexes())
+	if err != nil {
+		return err
+	}
 	for _, x := range table.Indexes() {
-		if k := t.indexKey(table, &x, old, 0); k != nil {
+		if k := t.indexKey(table, &x, was, 0); k != nil {
 			if err := t.delete(k); err != nil {
 				return err
 			}
@@ -297,8 +273,12 @@ func (t *Tx) Update(ctx context.Context, table *catalog.Relation, ids *types.Vec
 	if err := t.Delete(ctx, table, ids); err != nil { // all first, so that keys may move between rows
 		return err
 	}
+	k, err := t.keyed(table, rows, table.Indexes())
+	if err != nil {
+		return err
+	}
 	for i, row := range ids.Ints {
-		if err := t.put(table, row, rows, i); err != nil {
+		if err := t.put(table, row, k, i); err != nil {
 			return err
 		}
 	}
@@ -327,8 +307,12 @@ func (t *Tx) Find(ctx context.Context, table *catalog.Relation, arbiters []catal
 	ids := types.NewVector(types.Of(types.Int8), rows.Rows)
 	found := types.NewBatch(table.RowSchema(), rows.Rows)
 	row := types.NewBatch(table.RowSchema(), 1)
+	k, err := t.keyed(table, rows, arbiters)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i := range rows.Rows {
-		id, ok, err := t.rowOf(table, arbiters, rows, i)
+		id, ok, err := t.rowOf(table, arbiters, k, i)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -358,59 +342,6 @@ func (t *Tx) Find(ctx context.Context, table *catalog.Relation, arbiters []catal
 	return ids, found, nil
 }
 
-// rowOf returns the identity of a row that has the key of row i in one of the
-// arbiters.
-func (t *Tx) rowOf(table *catalog.Relation, arbiters []catalog.Index, rows *types.Batch, i int) (id int64, ok bool, err error) {
-	for _, x := range arbiters {
-		key := t.indexKey(table, &x, rows, i)
-		if key == nil {
-			continue
-		}
-		b, ok, err := t.batch.Get(key)
-		if err != nil {
-			return 0, false, err
-		}
-		if !ok {
-			continue
-		}
-		if len(b) != 8 {
-			return 0, false, fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
-		}
-		return int64(binary.BigEndian.Uint64(b)), true, nil
-	}
-	return 0, false, nil
-}
-
-// BuildIndex gives every row of a table a key in a new unique index; 23505 where two
-// rows have the same.
-func (t *Tx) BuildIndex(ctx context.Context, table *catalog.Relation, x catalog.Index) error {
-	return t.eachRow(ctx, table, func(id int64, row *types.Batch) error {
-		key := t.indexKey(table, &x, row, 0)
-		if key == nil {
-			return nil
-		}
-		_, taken, err := t.batch.Get(key)
-		if err != nil {
-			return err
-		}
-		if taken {
-			return sqlerr.New(sqlerr.UniqueViolation, "could not create unique index %q", x.Name).
-				WithDetail("%s is duplicated.", keyText(table, &x, row, 0))
-		}
-		return t.set(key, binary.BigEndian.AppendUint64(nil, uint64(id)))
-	})
-}
-
-// DropIndex removes the keys of a unique index.
-func (t *Tx) DropIndex(ctx context.Context, table *catalog.Relation, x catalog.Index) error {
-	return t.eachRow(ctx, table, func(_ int64, row *types.Batch) error {
-		if key := t.indexKey(table, &x, row, 0); key != nil {
-			return t.delete(key)
-		}
-		return nil
-	})
-}
-
 // Rewrite fills the storage of next, which is new, with what convert makes of the rows
 // of table, in batches, under the same identities.
 func (t *Tx) Rewrite(ctx context.Context, table, next *catalog.Relation, convert func(*types.Batch) (*types.Batch, error)) error {
@@ -419,9 +350,12 @@ func (t *Tx) Rewrite(ctx context.Context, table, next *catalog.Relation, convert
 		if err != nil {
 			return err
 		}
-		made = made.Flat()
+		k, err := t.keyed(next, made.Flat(), next.Indexes())
+		if err != nil {
+			return err
+		}
 		for i := range made.Rows {
-			if err := t.put(next, ids[i], made, i); err != nil {
+			if err := t.put(next, ids[i], k, i); err != nil {
 				return err
 			}
 		}
