@@ -1,6 +1,10 @@
 package theta
 
-import "github.com/tallydb/tallydb/sketchfn/hashset"
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/sketchfn/hashset"
+)
 
 // maxTheta is the theta of a set whose hashes are all kept. Hashes have 63 bits.
 const maxTheta = 1<<63 - 1
@@ -49,7 +53,7 @@ func (a algebra) join(dst, src *cell) {
 		return
 	}
 	x, y := a.first.room(int(dst.set.n)), a.second.room(int(src.set.n))
-	all := a.united.room(a.k + 1 + int(dst.set.n) + int(src.set.n))
+	all := a.united.room(a.k + a.k/8 + 64)
 	density := float64(dst.set.n)/float64(dst.theta()) + float64(src.set.n)/float64(src.theta())
 	for from := uint64(0); from < theta && len(all) <= a.k; {
 		missing := float64(a.k + 1 - len(all))
@@ -57,7 +61,9 @@ func (a algebra) join(dst, src *cell) {
 		if up := float64(from) + (missing+missing/16+16)/density; up < float64(theta) {
 			to = uint64(up)
 		}
-		n := unite(all[len(all):cap(all)], dst.set.below(from, to, x), src.set.below(from, to, y))
+		ours, theirs := dst.set.below(from, to, x), src.set.below(from, to, y)
+		all = slices.Grow(all, len(ours)+len(theirs))
+		n := unite(all[len(all):len(all)+len(ours)+len(theirs)], ours, theirs)
 		all = all[:len(all)+n]
 		from = to
 		density = float64(len(all)+1) / float64(from)
