@@ -13,7 +13,7 @@ type portable struct {
 	hash       uint64
 	word       uint64 // of a value that is a word
 	value      []byte // of another value
-	low, slack uint64
+	low, known uint64
 }
 
 // MergeFrom implements agg.States.
@@ -25,7 +25,7 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 	}
 	s.read = s.read[:0]
 	for _, c := range o.of(&from) {
-		s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, slack: c.slack})
+		s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, known: c.known})
 	}
 	return s.merge(dst, from.total, from.floor)
 }
@@ -40,13 +40,12 @@ func (s *States) mergeWords(dst uint32, o *States, from *group) error {
 	if g.class == 0 {
 		s.reserve(g, int(from.n))
 	}
-	s.loosen(g, from.floor)
 	t := s.table(g)
 	for _, c := range o.of(from) {
 		to, at := t.word(c.hash, c.payload)
 		if to != nil {
 			to.low += c.low
-			to.slack += c.slack - from.floor
+			to.known += c.known
 			continue
 		}
 		if int(g.n) == len(t.counters) {
@@ -54,7 +53,7 @@ func (s *States) mergeWords(dst uint32, o *States, from *group) error {
 			t = s.table(g)
 			_, at = t.word(c.hash, c.payload)
 		}
-		t.put(at, int(g.n), counter{c.hash, c.payload, c.low, c.slack + g.floor})
+		t.put(at, int(g.n), c)
 		g.n++
 	}
 	s.settle(g, from.total, from.floor)
@@ -67,14 +66,6 @@ func (s *States) mayHave(g *group, total uint64) error {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "a top-k aggregate of more than 2^60 values")
 	}
 	return nil
-}
-
-// loosen makes all limits of a group's counters larger.
-func (s *States) loosen(g *group, floor uint64) {
-	list := s.of(g)
-	for i := range list {
-		list[i].slack += floor
-	}
 }
 
 // settle ends a merge of a group with counters of this total and floor.
@@ -108,20 +99,19 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 		return err
 	}
 	s.reserve(g, int(g.n)+len(s.read))
-	s.loosen(g, floor)
 	t := s.table(g)
 	for _, p := range s.read {
 		c, at := s.find(t, p)
 		if c != nil {
 			c.low += p.low
-			c.slack += p.slack - floor
+			c.known += p.known
 			continue
 		}
 		payload := p.word
 		if !s.words {
 			payload, _ = s.keep(p.value) // ensure made room
 		}
-		t.put(at, int(g.n), counter{p.hash, payload, p.low, p.slack + g.floor})
+		t.put(at, int(g.n), counter{p.hash, payload, p.low, p.known})
 		g.n++
 	}
 	s.settle(g, total, floor)

@@ -129,7 +129,7 @@ func (f final) Finalise(states agg.States, n int, _ float64, out *types.Vector, 
 		if g.total == 0 {
 			out.AppendNull()
 		} else {
-			buf = appendList(buf[:0], s.items(s.top(g, f.k)))
+			buf = appendList(buf[:0], s.items(s.top(g, f.k), g.floor))
 			out.AppendBytes(buf)
 		}
 		if bounds != nil {
@@ -156,7 +156,7 @@ func (f final) exact(v *shadow.Values) types.Datum {
 func (s *States) top(g *group, k int) []counter {
 	list := s.counters(g)
 	slices.SortFunc(list, func(a, b counter) int {
-		return cmp.Or(cmp.Compare(b.upper(), a.upper()), s.compareValues(a, b))
+		return cmp.Or(cmp.Compare(b.excess(), a.excess()), s.compareValues(a, b))
 	})
 	return list[:min(k, len(list))]
 }

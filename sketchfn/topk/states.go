@@ -134,7 +134,7 @@ func (s *States) updateWords(groups []uint32, rows []int32, in *types.Vector, ha
 			t = s.table(g)
 			_, at = t.word(hash, word)
 		}
-		t.put(at, int(g.n), counter{hash, word, 1, g.floor})
+		t.put(at, int(g.n), counter{hash, word, 1, 0})
 		g.n++
 	}
 }
@@ -156,7 +156,7 @@ func (s *States) countBytes(g *group, hash uint64, value []byte) error {
 	s.prepare(g)
 	t := s.table(g)
 	_, at := s.findBytes(t, hash, value)
-	t.put(at, int(g.n), counter{hash, payload, 1, g.floor})
+	t.put(at, int(g.n), counter{hash, payload, 1, 0})
 	g.n++
 	return nil
 }
@@ -218,44 +218,69 @@ func (s *States) resize(g *group, class uint8) {
 }
 
 // prune raises the floor of a group that has more than limit counters, or is
-// about to. Of the counters at the new floor those with the smallest hashes stay.
+// about to. Counters at the new floor say little more than it does, so they go, but for
+// those with the smallest hashes where few are above it.
 // Which counters are at the floor and which above it no processor can guess, so the
 // loops count instead of branching.
 func (s *States) prune(g *group) {
 	all := s.of(g)
 	s.selected = slab.GrowTo(s.selected[:0], len(all))
-	g.floor = s.raisedFloor(all, g.floor, s.selected)
-	above, ties := 0, 0
+	rise := s.rise(all, s.selected)
+	g.floor += rise
+	numbers, stay := s.selected, 0 // the numbers of counters that stay
 	for i := range all {
-		upper := all[i].upper()
-		s.selected[ties] = all[i].hash
-		above += one(upper > g.floor)
-		ties += one(upper == g.floor)
+		numbers[stay] = uint64(i)
+		stay += one(all[i].excess() > rise)
 	}
-	// At the floor hashes up to the last one stay; none does where there are none to be.
-	stay := s.capacity - above
-	lastHash := uint64(0)
-	if stay > 0 {
-		lastHash = selection.Nth(s.selected[:ties], stay-1)
-	}
-	n := 0
-	for _, c := range all {
-		upper := c.upper()
-		keep := one(upper > g.floor) | one(upper == g.floor)&one(c.hash <= lastHash)&one(stay > 0)
-		if !s.words {
-			s.waste += int(c.payload&math.MaxUint32) * (1 - keep)
+	if stay < s.least {
+		lastHash := s.smallestAt(all, rise, s.least-stay)
+		stay = 0
+		for i, c := range all {
+			numbers[stay] = uint64(i)
+			stay += one(c.excess() > rise) | one(c.excess() == rise)&one(c.hash <= lastHash)
 		}
-		all[n] = c
-		n += keep
 	}
-	g.n = uint32(n)
+	if !s.words {
+		for _, c := range all {
+			s.waste += int(c.payload & math.MaxUint32)
+		}
+	}
+	for n, number := range numbers[:stay] {
+		all[n] = all[number]
+		all[n].known += rise
+		if !s.words {
+			s.waste -= int(all[n].payload & math.MaxUint32)
+		}
+	}
+	g.n = uint32(stay)
 	if g.class > s.fullClass {
 		s.resize(g, s.fullClass)
 		return
 	}
 	t := s.table(g)
 	clear(t.index)
-	t.reindex(n)
+	t.reindex(stay)
+}
+
+// smallestAt returns the n-th smallest hash, from 1, of the counters with an excess, of
+// which there are as many. Hashes of new values are evenly distributed, so it
+// is sought among those below a likely bound first.
+func (s *States) smallestAt(counters []counter, excess uint64, n int) uint64 {
+	bound := uint64(math.MaxUint64)
+	if likely := bound / uint64(len(counters)) * uint64(2*n+16); 2*n+16 < len(counters) {
+		bound = likely
+	}
+	for {
+		ties := 0
+		for i := range counters {
+			s.selected[ties] = counters[i].hash
+			ties += one(counters[i].excess() == excess) & one(counters[i].hash <= bound)
+		}
+		if ties >= n {
+			return selection.Nth(s.selected[:ties], n-1)
+		}
+		bound = math.MaxUint64
+	}
 }
 
 // one is 1 for true.
