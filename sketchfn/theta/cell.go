@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tallydb/tallydb/sketchfn/hashset"
+	"github.com/tallydb/tallydb/sketchfn/sorted"
 )
 
 // maxTheta is the theta of a set whose hashes are all kept. Hashes have 63 bits.
@@ -63,7 +64,7 @@ func (a algebra) join(dst, src *cell) {
 		}
 		ours, theirs := dst.set.below(from, to, x), src.set.below(from, to, y)
 		all = slices.Grow(all, len(ours)+len(theirs))
-		n := unite(all[len(all):len(all)+len(ours)+len(theirs)], ours, theirs)
+		n := sorted.Unite(all[len(all):cap(all)], ours, theirs)
 		all = all[:len(all)+n]
 		from = to
 		density = float64(len(all)+1) / float64(from)

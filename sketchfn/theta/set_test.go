@@ -86,28 +86,6 @@ func TestTableIsAMapInOrder(t *testing.T) {
 	}
 }
 
-func TestUniteHasEachOnce(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 2))
-	for range 3000 {
-		wide := 1 + r.Uint64N(1<<(1+r.IntN(12)))
-		draw := func() []uint64 {
-			in := map[uint64]bool{}
-			for range r.IntN(200) {
-				in[r.Uint64N(wide)] = true
-			}
-			return slices.Sorted(maps.Keys(in))
-		}
-		a, b := draw(), draw()
-		want := append(slices.Clone(a), b...)
-		slices.Sort(want)
-		want = slices.Compact(want)
-		out := make([]uint64, len(a)+len(b))
-		if got := out[:unite(out, a, b)]; !slices.Equal(got, want) {
-			t.Fatalf("%v and %v: %v", a, b, got)
-		}
-	}
-}
-
 // TestJoinIsUnion: the cell that two are joined in is the union of their samples, whatever
 // they share, whatever their thetas are, and whether they were updated or merged before.
 func TestJoinIsUnion(t *testing.T) {
