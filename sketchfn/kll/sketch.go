@@ -69,11 +69,13 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	half := (mid - lo) / 2
 	offset := s.coin(h, m.coins, block[lo], block[mid-1])
 	m.coins++
-	up := slices.Grow(tmp[:0], half+hi-mid)
-	for i := lo + odd + offset; i < mid; i += 2 {
-		up = append(up, block[i])
+	tmp = slices.Grow(tmp[:0], half+hi-mid)[:half+hi-mid]
+	up, next := tmp[:half], tmp[half:] // what is merged into may not be read
+	values := block[lo+odd+offset : mid]
+	for i := range up {
+		up[i] = values[2*i]
 	}
-	next := append(up, block[mid:hi]...)[len(up):] // what is merged into may not be read
+	copy(next, block[mid:hi])
 	sorted.Merge(block[mid-half:hi], up, next)
 	m.bounds[h+1] = uint16(mid - half)
 	if odd == 1 {
@@ -84,5 +86,5 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	for j := 0; j <= h; j++ {
 		m.bounds[j] += uint16(half)
 	}
-	return up[:0]
+	return tmp
 }
