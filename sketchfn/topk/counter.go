@@ -31,8 +31,9 @@ type group struct {
 // firstClass has the smallest table, of three counters.
 const firstClass = 1
 
-// room returns how many counters a table of this class takes.
-func room(class uint8) int { return 3 << class / 2 }
+// room returns how many counters a table of this class takes: those that stay at the floor
+// take no room from others.
+func room(class uint8) int { return 3<<class/2 + 1<<class/16 }
 
 // places returns the size of the index of a table of this class. It is small, and
 // little more than a third of it is taken, so that to look a value up takes one line of
@@ -77,22 +78,30 @@ func (t table) put(at, n int, c counter) {
 	t.index[at] = uint32(c.hash>>tagShift)<<16 | uint32(n+1)
 }
 
+// free returns the free place of the index where a hash goes.
+func (t table) free(hash uint64) int {
+	mask := uint64(len(t.index) - 1)
+	i := hash & mask
+	for t.index[i] != 0 {
+		i = (i + 1) & mask
+	}
+	return int(i)
+}
+
 // reindex names the first n counters in the index, which is empty.
 func (t table) reindex(n int) {
-	mask := uint64(len(t.index) - 1)
 	for number, c := range t.counters[:n] {
-		i := c.hash & mask
-		for t.index[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.index[i] = uint32(c.hash>>tagShift)<<16 | uint32(number+1)
+		t.index[t.free(c.hash)] = uint32(c.hash>>tagShift)<<16 | uint32(number+1)
 	}
 }
+
+// noPlaces is the index of no counters.
+var noPlaces [1]uint32
 
 // shape holds what follows from the capacity.
 type shape struct {
 	capacity  int
-	fullClass uint8 // of the largest table outside merges
+	fullClass uint8 // of the largest table
 	limit     int   // counters of a full table
 	least     int   // that stay in it, if there are so many
 }

@@ -106,10 +106,8 @@ func (s *States) count(g uint32, v *types.Vector) (low, high uint64) {
 	if p.hash = s.hasher.Word(p.word); !s.words {
 		p.hash = s.hasher.Bytes(p.value)
 	}
-	if group.class != 0 {
-		if c, _ := s.find(s.table(group), p); c != nil {
-			return c.limits(group.floor)
-		}
+	if c, _ := s.find(s.table(group), p); c != nil {
+		return c.limits(group.floor)
 	}
 	return 0, group.floor
 }
