@@ -192,10 +192,10 @@ func (s *set) same(other *set) bool {
 	if s.n != other.n || s.scale != other.scale || len(s.words) != len(other.words) {
 		return false
 	}
-	const lot = 64 // compared by one call
+	const lot = 256 // compared by one call
 	a, b := s.words, other.words
 	for len(a) >= lot {
-		if [lot]uint64(a) != [lot]uint64(b) {
+		if *(*[lot]uint64)(a) != *(*[lot]uint64)(b) {
 			return false
 		}
 		a, b = a[lot:], b[lot:]
