@@ -2,6 +2,7 @@ package bench
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/apache/datasketches-go/common"
@@ -75,8 +76,8 @@ func TestErrors(t *testing.T) {
 
 		column := types.NewVector(types.Of(types.Float8), rows)
 		q := must(kll.NewKllItemsSketch[float64](200, 8, common.ItemSketchDoubleComparator(false), common.ItemSketchDoubleSerDe{}))
-		for i := range rows { // the quantile q of these is q
-			x := (float64((uint64(i+trial)*0x9e3779b97f4a7c15)>>11) + 0.5) / (1 << 53)
+		for _, i := range rand.New(rand.NewPCG(uint64(trial), 1)).Perm(rows) { // the quantile q of these is q
+			x := (float64(i) + 0.5) / rows
 			column.Floats = append(column.Floats, x)
 			q.Update(x)
 		}
