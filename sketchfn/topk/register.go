@@ -43,7 +43,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Guarantee:    "count - error ≤ true count ≤ count; a value that is not listed has at most total/(capacity+1) more than the least listed; exact up to 3/2 capacity distinct values",
 		Confidence:   "1: the bound is worst case",
 		Citation:     "Metwally, Agrawal, El Abbadi: Efficient computation of frequent and top-k elements in data streams, 2005; Agarwal, Cormode, Huang, Phillips, Wei, Yi: Mergeable summaries, 2012",
-		Memory:       "32 bytes a group; 43 to 86 bytes a distinct value and its bytes, up to 64 to 128 capacity bytes",
+		Memory:       "32 bytes a group; 43 to 86 bytes a distinct value and its bytes, up to 66 to 132 capacity bytes",
 		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV2),
 	}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
