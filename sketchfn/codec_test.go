@@ -213,7 +213,7 @@ func fuzzMerge(f *testing.F, family string, cases ...contractCase) {
 		s := states(b, 2)
 		must(t, s.Merge(1, some[i]))
 		err := s.Merge(0, state)
-		if err == nil && !bytes.Equal(s.Append(nil, 0), state) {
+		if own := s.Append(nil, 0); err == nil && own[0] == state[0] && !bytes.Equal(own, state) { // older versions are written as the newest
 			t.Fatal("a state that is not canonical was accepted")
 		}
 		if err != nil && !bytes.Equal(s.Append(nil, 0), states(b, 1).Append(nil, 0)) {

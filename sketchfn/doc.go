@@ -8,5 +8,6 @@
 // states without pointers), cells (states that are values of Go), statecodec
 // (reading portable states), value (the SQL type sketch), quantile (functions of
 // families that estimate quantiles), valuehash (the keyed hash of a value), hashset,
-// selection, limits (confidence), jsonvalue and param (checks of a call's arguments).
+// selection, sorted (merges of arrays), limits (confidence), jsonvalue and param (checks
+// of a call's arguments).
 package sketchfn

@@ -13,7 +13,8 @@ type Set struct {
 
 const leastPlaces = 8
 
-func fits(n, places int) bool { return 4*n <= 3*places }
+// Fits reports whether a table of so many places takes n hashes.
+func Fits(n, places int) bool { return 4*n <= 3*places }
 
 // Places returns the size of the table of a set of n hashes that never lost one.
 func Places(n int) int {
@@ -21,7 +22,7 @@ func Places(n int) int {
 		return 0
 	}
 	places := leastPlaces
-	for !fits(n, places) {
+	for !Fits(n, places) {
 		places *= 2
 	}
 	return places
@@ -73,7 +74,7 @@ func (s *Set) Insert(h uint64) bool {
 				return false
 			}
 		}
-		if fits(s.n+1, len(s.table)) {
+		if Fits(s.n+1, len(s.table)) {
 			s.table[i] = h
 			s.n++
 			return true
@@ -91,9 +92,6 @@ func (s *Set) Insert(h uint64) bool {
 	return true
 }
 
-// Clone returns a copy.
-func (s *Set) Clone() Set { return Set{slices.Clone(s.table), s.n} }
-
 // Len returns the number of hashes.
 func (s *Set) Len() int { return s.n }
 
@@ -106,97 +104,6 @@ func (s *Set) All() iter.Seq[uint64] {
 			}
 		}
 	}
-}
-
-// Covers reports whether all hashes of another set stand in the same places here, so
-// that they are in s for sure.
-func (s *Set) Covers(other *Set) bool {
-	if len(s.table) != len(other.table) {
-		return other.n == 0
-	}
-	ours := s.table[:len(other.table)]
-	for i, h := range other.table {
-		if h != ours[i] && h != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// AppendMissing appends the hashes of s below a limit that another set may not have.
-// Hashes that stand in the same place of tables of one size are in both, which is so
-// for most of those that two sets share. dst has room for all hashes of s and one more.
-func (s *Set) AppendMissing(dst []uint64, other *Set, limit uint64) []uint64 {
-	if len(s.table) != len(other.table) {
-		return s.AppendBelow(dst, limit)
-	}
-	theirs, n := other.table[:len(s.table)], len(dst)
-	dst = dst[:cap(dst)]
-	for i, h := range s.table {
-		if h == theirs[i] {
-			continue
-		}
-		dst[n] = h
-		n += one(h-1 < limit-1) // 0 is above all
-	}
-	return dst[:n]
-}
-
-// AppendBelow appends the hashes below a limit, in no order. dst has room for all
-// hashes of s and one more.
-func (s *Set) AppendBelow(dst []uint64, limit uint64) []uint64 {
-	n := len(dst)
-	dst = dst[:cap(dst)]
-	for _, h := range s.table {
-		dst[n] = h
-		n += one(h-1 < limit-1) // 0 is above all
-	}
-	return dst[:n]
-}
-
-// AppendAbsent appends those of some hashes that s does not have. Whether a place is
-// free, has the hash or another one no processor can guess, so the first look at each
-// counts instead of branching. dst has room for all of them and one more.
-func (s *Set) AppendAbsent(dst, hashes []uint64) []uint64 {
-	if s.n == 0 {
-		return append(dst, hashes...)
-	}
-	n, others := len(dst), 0
-	dst = dst[:cap(dst)]
-	mask := uint64(len(s.table) - 1)
-	for _, h := range hashes {
-		x := s.table[h&mask]
-		dst[n] = h
-		hashes[others] = h
-		n += one(x == 0)
-		others += one(x != 0) & one(x != h)
-	}
-	for _, h := range hashes[:others] {
-		dst[n] = h
-		n += one(!s.Has(h))
-	}
-	return dst[:n]
-}
-
-// Refill makes distinct hashes, which share no memory with it, those of the set.
-func (s *Set) Refill(hashes []uint64) {
-	if len(s.table) == 0 || Places(len(hashes)) != len(s.table) {
-		*s = Of(hashes)
-		return
-	}
-	clear(s.table)
-	s.n = len(hashes)
-	for _, h := range hashes {
-		place(s.table, h)
-	}
-}
-
-// one is 1 for true.
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Append appends the hashes in no order.

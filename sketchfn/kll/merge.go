@@ -1,6 +1,7 @@
 package kll
 
 import (
+	"github.com/tallydb/tallydb/sketchfn/sorted"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -98,7 +99,7 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 		if h == 0 {
 			copy(to[copy(to, x):], y)
 		} else {
-			mergeSorted(to, x, y)
+			sorted.Merge(to, x, y)
 		}
 	}
 	out.bounds[out.levels] = uint16(at)

@@ -1,6 +1,10 @@
 package kll
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/tallydb/tallydb/sketchfn/sorted"
+)
 
 // meta describes a sketch of more than one level. Its values stand in a block:
 // level h is block[bounds[h]:bounds[h+1]], the last level ends where the block
@@ -65,12 +69,14 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	half := (mid - lo) / 2
 	offset := s.coin(h, m.coins, block[lo], block[mid-1])
 	m.coins++
-	up := slices.Grow(tmp[:0], half+hi-mid)
-	for i := lo + odd + offset; i < mid; i += 2 {
-		up = append(up, block[i])
+	tmp = slices.Grow(tmp[:0], half+hi-mid)[:half+hi-mid]
+	up, next := tmp[:half], tmp[half:] // what is merged into may not be read
+	values := block[lo+odd+offset : mid]
+	for i := range up {
+		up[i] = values[2*i]
 	}
-	next := append(up, block[mid:hi]...)[len(up):] // what is merged into may not be read
-	mergeSorted(block[mid-half:hi], up, next)
+	copy(next, block[mid:hi])
+	sorted.Merge(block[mid-half:hi], up, next)
 	m.bounds[h+1] = uint16(mid - half)
 	if odd == 1 {
 		block[mid-half-1] = left
@@ -80,51 +86,5 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	for j := 0; j <= h; j++ {
 		m.bounds[j] += uint16(half)
 	}
-	return up[:0]
-}
-
-// mergeSorted merges a and b, both sorted, into out, whose length is the sum and which
-// shares no memory with them. Which of two keys is next no processor can guess, so the
-// loops count instead of branching; and as each step waits for the one before it, the
-// smallest and the largest keys are merged side by side, as many at a time as neither
-// side can run out of.
-func mergeSorted(out, a, b []uint64) {
-	for {
-		steps := min(len(a), len(b)) / 2
-		if steps < 2 {
-			break
-		}
-		i, j, p, q, last := 0, 0, len(a)-1, len(b)-1, len(out)-1
-		for n := range steps {
-			x, y, u, v := a[i], b[j], a[p], b[q]
-			first, final := 0, 0
-			if x < y {
-				first = 1
-			}
-			if u > v {
-				final = 1
-			}
-			out[n], out[last-n] = min(x, y), max(u, v)
-			i += first
-			j += 1 - first
-			p -= final
-			q -= 1 - final
-		}
-		a, b, out = a[i:p+1], b[j:q+1], out[steps:len(out)-steps]
-	}
-	i, j := 0, 0
-	for i < len(a) && j < len(b) {
-		x, y := a[i], b[j]
-		first := 0
-		if x < y {
-			first = 1
-		}
-		out[i+j] = min(x, y)
-		i += first
-		j += 1 - first
-	}
-	copy(out[i+j:], a[i:])
-	if i == len(a) {
-		copy(out[i+j:], b[j:])
-	}
+	return tmp
 }

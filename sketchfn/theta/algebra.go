@@ -15,24 +15,30 @@ type algebra struct {
 }
 
 // scratch is memory of merges, which lasts as long as it is small.
-type scratch struct{ hashes []uint64 }
+type scratch struct{ first, second, united buffer }
 
-// keptScratch is how many hashes scratch memory keeps room for: those of merges of the
-// default k.
+// buffer is memory for hashes.
+type buffer struct{ hashes []uint64 }
+
+// keptScratch is how many hashes a buffer keeps room for: those of merges of the default
+// k.
 const keptScratch = 1 << 15
 
 // ScratchBytes implements cells.Scratch.
-func (s *scratch) ScratchBytes() int64 { return 8 * int64(cap(s.hashes)) }
+func (s *scratch) ScratchBytes() int64 {
+	return 8 * int64(cap(s.first.hashes)+cap(s.second.hashes)+cap(s.united.hashes))
+}
 
-func (s *scratch) room(n int) []uint64 {
-	if cap(s.hashes) >= n {
-		return s.hashes[:0]
+// room returns an empty array with room for n hashes and one more.
+func (b *buffer) room(n int) []uint64 {
+	if cap(b.hashes) > n {
+		return b.hashes[:0]
 	}
-	out := make([]uint64, 0, n)
+	out := cells.Make[uint64](n + 1)
 	if cap(out) <= keptScratch {
-		s.hashes = out
+		b.hashes = out
 	}
-	return out
+	return out[:0]
 }
 
 var _ cells.Algebra[cell] = algebra{}
@@ -50,9 +56,9 @@ func (a algebra) Fold(c []cell, groups []uint32, _ []int32, _ *types.Vector, has
 	for i, hash := range hashes[:len(groups)] {
 		to := &c[groups[i]]
 		if h := max(hash>>1, 1); h < to.theta() {
-			before := to.set.Bytes()
+			before := to.set.bytes()
 			a.insert(to, h)
-			bytes += to.set.Bytes() - before
+			bytes += to.set.bytes() - before
 		}
 	}
 	return bytes, 0, nil
@@ -63,11 +69,12 @@ func (a algebra) Merge(dst, src *cell) error {
 	if dst == src {
 		return nil
 	}
-	if dst.set.Len() == 0 && dst.cut == 0 {
-		*dst = cell{src.cut, src.set.Clone()}
+	if dst.set.n == 0 && dst.cut == 0 {
+		in := Sample{Theta: src.theta(), Hashes: src.set.below(0, src.theta(), a.first.room(int(src.set.n)))}.trim(a.k)
+		*dst = cell{maxTheta - in.Theta, arrayOf(in.Hashes)}
 		return nil
 	}
-	a.join(dst, src, a.scratch)
+	a.join(dst, src)
 	return nil
 }
 
@@ -95,10 +102,8 @@ func (a algebra) Read(r *statecodec.Reader) cell {
 		in.Hashes = append(in.Hashes, h)
 		last = h
 	}
-	var c cell
-	a.add(&c, in)
-	return c
+	return cell{maxTheta - in.Theta, arrayOf(in.Hashes)}
 }
 
 // Bytes implements cells.Algebra.
-func (a algebra) Bytes(c *cell) int64 { return c.set.Bytes() }
+func (a algebra) Bytes(c *cell) int64 { return c.set.bytes() }

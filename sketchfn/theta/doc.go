@@ -15,5 +15,6 @@
 //
 //  1. The state of an aggregate is a function of the set of hashes that it saw,
 //     and Append shows it in bytes. Merging is a semilattice.
-//  2. All hashes of a state are below its theta and above 0.
+//  2. All hashes of a state are below its theta and above 0, and are read in order
+//     without being sorted, up to any of them.
 package theta

@@ -34,7 +34,7 @@ func descriptor(name, signature string) agg.Descriptor {
 		Guarantee:    "relative standard error 1/sqrt(k-1); exact up to k values; of an intersection or difference sqrt(union/(k*result))",
 		Confidence:   "Lo and Hi are the Clopper-Pearson limits of the number of values of which so many were kept at rate theta, Wilson's from 200 on",
 		Citation:     "Bar-Yossef, Jayram, Kumar, Sivakumar, Trevisan: Counting distinct elements in a data stream, 2002; Dasgupta, Lang, Rhodes, Thaler: A framework for estimating stream expression cardinalities, 2016",
-		Memory:       "40 bytes a group; 11 to 21 bytes a value up to 3k/2 values, then 16k bytes (k rounded up to a power of two)",
+		Memory:       "48 bytes a group; 11 to 21 bytes a value up to 3k/2 values, then 16k bytes (k rounded up to a power of two); 8 bytes a value, at most 8k, where states were merged",
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
 	}
 }

@@ -21,12 +21,12 @@ import (
 //	counters uvarint number; for each, in the order of values:
 //	         the value, but for numbers and times: uvarint length and bytes (text,
 //	         bytea, uuid as they are, other types in their key encoding);
-//	         uvarint low, uvarint floor - slack
+//	         uvarint low, uvarint known
 //	values   of numbers and times: words in their order, as statecodec.AppendSorted
 //	         has them
 //
 // In version 1 a number or a time is 8 bytes little-endian, the integer or the bits
-// of the float, before low, and slack is itself.
+// of the float, before low, and floor - known is in the place of known.
 const (
 	codecV1 byte = 1
 	codecV2 byte = 2
@@ -99,7 +99,7 @@ func (s *States) Append(dst []byte, dstGroup uint32) []byte {
 			b := s.bytes(c.payload)
 			dst = append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 		}
-		dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.low), g.floor-c.slack)
+		dst = binary.AppendUvarint(binary.AppendUvarint(dst, c.low), c.known)
 	}
 	return statecodec.AppendSorted(dst, s.selected)
 }
@@ -154,11 +154,11 @@ func (s *States) readCounter(r *statecodec.Reader, total, floor uint64) portable
 		p.word = r.Word()
 		p.hash = s.hasher.Word(p.word)
 	}
-	p.low, p.slack = r.Uvarint(total), r.Uvarint(floor)
-	if r.Version() > codecV1 {
-		p.slack = floor - p.slack
+	p.low, p.known = r.Uvarint(total), r.Uvarint(floor)
+	if r.Version() == codecV1 {
+		p.known = floor - p.known
 	}
-	if !r.Bad() && (p.low == 0 || p.low+p.slack < floor) {
+	if !r.Bad() && (p.low == 0 || p.low < p.known) {
 		r.Fail()
 	}
 	return p

@@ -2,15 +2,20 @@ package topk
 
 import "github.com/tallydb/tallydb/sketchfn/selection"
 
-// counter counts one value. low is never 0.
+// counter counts one value, by how much more it occurred than the floor says of every value:
+// so counters of two groups add up whatever their floors are. low is never 0.
 type counter struct {
 	hash    uint64
 	payload uint64 // the word of a value of KindInt or KindFloat, or where its bytes are
 	low     uint64 // occurrences since the counter exists
-	slack   uint64 // occurrences before that, at most
+	known   uint64 // of the floor, how much is in low: what is not may have been before
 }
 
-func (c *counter) upper() uint64 { return c.low + c.slack }
+// excess is by how much the upper limit is above the floor.
+func (c *counter) excess() uint64 { return c.low - c.known }
+
+// limits returns how often the value occurred, at least and at most.
+func (c *counter) limits(floor uint64) (low, high uint64) { return c.low, c.excess() + floor }
 
 // group is the state of a group: its table of counters, of a class, 0 for none, and
 // what they sum up to.
@@ -26,8 +31,9 @@ type group struct {
 // firstClass has the smallest table, of three counters.
 const firstClass = 1
 
-// room returns how many counters a table of this class takes.
-func room(class uint8) int { return 3 << class / 2 }
+// room returns how many counters a table of this class takes: those that stay at the floor
+// take no room from others.
+func room(class uint8) int { return 3<<class/2 + 1<<class/16 }
 
 // places returns the size of the index of a table of this class. It is small, and
 // little more than a third of it is taken, so that to look a value up takes one line of
@@ -72,23 +78,32 @@ func (t table) put(at, n int, c counter) {
 	t.index[at] = uint32(c.hash>>tagShift)<<16 | uint32(n+1)
 }
 
+// free returns the free place of the index where a hash goes.
+func (t table) free(hash uint64) int {
+	mask := uint64(len(t.index) - 1)
+	i := hash & mask
+	for t.index[i] != 0 {
+		i = (i + 1) & mask
+	}
+	return int(i)
+}
+
 // reindex names the first n counters in the index, which is empty.
 func (t table) reindex(n int) {
-	mask := uint64(len(t.index) - 1)
 	for number, c := range t.counters[:n] {
-		i := c.hash & mask
-		for t.index[i] != 0 {
-			i = (i + 1) & mask
-		}
-		t.index[i] = uint32(c.hash>>tagShift)<<16 | uint32(number+1)
+		t.index[t.free(c.hash)] = uint32(c.hash>>tagShift)<<16 | uint32(number+1)
 	}
 }
+
+// noPlaces is the index of no counters.
+var noPlaces [1]uint32
 
 // shape holds what follows from the capacity.
 type shape struct {
 	capacity  int
-	fullClass uint8 // of the largest table outside merges
+	fullClass uint8 // of the largest table
 	limit     int   // counters of a full table
+	least     int   // that stay in it, if there are so many
 }
 
 func newShape(capacity int) shape {
@@ -97,33 +112,33 @@ func newShape(capacity int) shape {
 		s.fullClass++
 	}
 	s.limit = room(s.fullClass)
+	s.least = min(capacity, max(16, capacity/8))
 	return s
 }
 
-// nearFloor is how far above the floor limits are counted instead of compared.
+// nearFloor is up to where an excess is counted instead of compared.
 const nearFloor = 64
 
-// raisedFloor returns the largest upper limit of a counter that has to go: the
-// (capacity+1)-th largest upper limit. Most are close above the old floor, so they are
-// counted by their distance, in two rows so that equal ones do not wait for each other.
-// tmp is scratch memory, as long as counters.
-func (s shape) raisedFloor(counters []counter, floor uint64, tmp []uint64) uint64 {
+// rise returns by how much the floor rises: the (capacity+1)-th largest excess. Most
+// are small, so they are counted, in two rows so that equal ones do not wait for each
+// other. tmp is scratch memory, as long as counters.
+func (s shape) rise(counters []counter, tmp []uint64) uint64 {
 	var counts [2][nearFloor + 1]int32
 	for i := range counters {
-		counts[i&1][min(counters[i].upper()-floor, nearFloor)]++
+		counts[i&1][min(counters[i].excess(), nearFloor)]++
 	}
 	left := int32(s.capacity)
-	for distance := nearFloor; distance >= 0; distance-- {
-		n := counts[0][distance] + counts[1][distance]
-		if left < n && distance < nearFloor {
-			return floor + uint64(distance)
+	for excess := nearFloor; excess >= 0; excess-- {
+		n := counts[0][excess] + counts[1][excess]
+		if left < n && excess < nearFloor {
+			return uint64(excess)
 		}
 		if left -= n; left < 0 {
-			break // it is farther away
+			break // it is larger
 		}
 	}
 	for i := range counters {
-		tmp[i] = counters[i].upper()
+		tmp[i] = counters[i].excess()
 	}
 	return selection.Nth(tmp, len(counters)-1-s.capacity)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // The format of LongsSketch and of ItemsSketch of strings in Apache DataSketches:
-// counts that are too low by at most the offset; here each counter has a slack of
+// counts that are too low by at most the offset; here each counter knows what is missing in it of
 // its own, at most the floor, which becomes the offset.
 const (
 	dsFamily  byte = 10
@@ -96,7 +96,7 @@ func (s *States) importCounters(b []byte) bool {
 	sum := uint64(0)
 	seen := map[string]bool{}
 	for i := range n {
-		p := portable{low: binary.LittleEndian.Uint64(counts[8*i:]), slack: offset}
+		p := portable{low: binary.LittleEndian.Uint64(counts[8*i:])}
 		var raw []byte
 		var ok bool
 		if raw, items, ok = s.importItem(items); !ok || p.low == 0 || p.low > total || seen[string(raw)] {

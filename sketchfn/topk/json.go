@@ -29,10 +29,12 @@ type item struct {
 	count, slack uint64
 }
 
-func (s *States) items(list []counter) []item {
+// items returns counters of a group with this floor as items.
+func (s *States) items(list []counter, floor uint64) []item {
 	out := make([]item, len(list))
 	for i, c := range list {
-		out[i] = item{s.datum(c), c.upper(), c.slack}
+		low, high := c.limits(floor)
+		out[i] = item{s.datum(c), high, high - low}
 	}
 	return out
 }

@@ -13,7 +13,7 @@ type portable struct {
 	hash       uint64
 	word       uint64 // of a value that is a word
 	value      []byte // of another value
-	low, slack uint64
+	low, known uint64
 }
 
 // MergeFrom implements agg.States.
@@ -25,37 +25,27 @@ func (s *States) MergeFrom(dst uint32, other agg.States, src uint32) error {
 	}
 	s.read = s.read[:0]
 	for _, c := range o.of(&from) {
-		s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, slack: c.slack})
+		s.read = append(s.read, portable{hash: c.hash, value: o.bytes(c.payload), low: c.low, known: c.known})
 	}
 	return s.merge(dst, from.total, from.floor)
 }
 
 // mergeWords is MergeFrom of values that are words: the counters are read where they
-// are, and the table grows only where they are new.
+// are.
 func (s *States) mergeWords(dst uint32, o *States, from *group) error {
 	g := &s.groups[dst]
 	if err := s.mayHave(g, from.total); err != nil || from.class == 0 {
 		return err
 	}
-	if g.class == 0 {
-		s.reserve(g, int(from.n))
-	}
-	s.loosen(g, from.floor)
+	s.kept = s.kept[:0]
 	t := s.table(g)
 	for _, c := range o.of(from) {
-		to, at := t.word(c.hash, c.payload)
-		if to != nil {
+		if to, _ := t.word(c.hash, c.payload); to != nil {
 			to.low += c.low
-			to.slack += c.slack - from.floor
-			continue
+			to.known += c.known
+		} else {
+			s.kept = append(s.kept, c)
 		}
-		if int(g.n) == len(t.counters) {
-			s.resize(g, g.class+1)
-			t = s.table(g)
-			_, at = t.word(c.hash, c.payload)
-		}
-		t.put(at, int(g.n), counter{c.hash, c.payload, c.low, c.slack + g.floor})
-		g.n++
 	}
 	s.settle(g, from.total, from.floor)
 	return nil
@@ -69,25 +59,32 @@ func (s *States) mayHave(g *group, total uint64) error {
 	return nil
 }
 
-// loosen makes all limits of a group's counters larger.
-func (s *States) loosen(g *group, floor uint64) {
-	list := s.of(g)
-	for i := range list {
-		list[i].slack += floor
-	}
-}
-
-// settle ends a merge of a group with counters of this total and floor.
+// settle ends a merge of a group with counters of this total and floor: those that it lacks
+// are in s.kept. If they are too many, those that stay are chosen before they get a place.
 func (s *States) settle(g *group, total, floor uint64) {
 	g.total += total
 	g.floor += floor
-	if int(g.n) > s.limit {
-		s.prune(g)
-	}
-	if g.class > s.fullClass {
-		s.resize(g, s.fullClass)
+	if fresh := len(s.kept); int(g.n)+fresh > s.limit {
+		s.kept = append(s.kept, s.of(g)...)
+		s.prune(g, s.kept, fresh)
+	} else {
+		s.reserve(g, int(g.n)+fresh)
+		t := s.table(g)
+		for _, c := range s.kept {
+			t.put(t.free(c.hash), int(g.n), s.own(c))
+			g.n++
+		}
 	}
 	s.compactArena()
+}
+
+// own returns a counter that a group lacks, which names a value in s.read, as one that
+// names its bytes here. There is room for them.
+func (s *States) own(c counter) counter {
+	if !s.words {
+		c.payload, _ = s.keep(s.read[c.payload].value)
+	}
+	return c
 }
 
 // merge folds the counters in s.read, of a group with this total and floor, into
@@ -107,22 +104,19 @@ func (s *States) merge(dst uint32, total, floor uint64) error {
 	if err := s.ensure(need); err != nil {
 		return err
 	}
-	s.reserve(g, int(g.n)+len(s.read))
-	s.loosen(g, floor)
+	s.kept = s.kept[:0]
 	t := s.table(g)
-	for _, p := range s.read {
-		c, at := s.find(t, p)
-		if c != nil {
+	for i, p := range s.read {
+		if c, _ := s.find(t, p); c != nil {
 			c.low += p.low
-			c.slack += p.slack - floor
+			c.known += p.known
 			continue
 		}
 		payload := p.word
 		if !s.words {
-			payload, _ = s.keep(p.value) // ensure made room
+			payload = uint64(i)
 		}
-		t.put(at, int(g.n), counter{p.hash, payload, p.low, p.slack + g.floor})
-		g.n++
+		s.kept = append(s.kept, counter{p.hash, payload, p.low, p.known})
 	}
 	s.settle(g, total, floor)
 	return nil
@@ -143,8 +137,7 @@ func (s *States) find(t table, p portable) (c *counter, at int) {
 	return s.findBytes(t, p.hash, p.value)
 }
 
-// reserve gives a group a table for n counters, for the time of a merge larger
-// than a full one.
+// reserve gives a group a table for n counters, which are no more than a full one takes.
 func (s *States) reserve(g *group, n int) {
 	class := max(g.class, firstClass)
 	for !fits(class, n) {

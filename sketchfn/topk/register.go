@@ -43,7 +43,7 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Guarantee:    "count - error ≤ true count ≤ count; a value that is not listed has at most total/(capacity+1) more than the least listed; exact up to 3/2 capacity distinct values",
 		Confidence:   "1: the bound is worst case",
 		Citation:     "Metwally, Agrawal, El Abbadi: Efficient computation of frequent and top-k elements in data streams, 2005; Agarwal, Cormode, Huang, Phillips, Wei, Yi: Mergeable summaries, 2012",
-		Memory:       "32 bytes a group; 43 to 86 bytes a distinct value and its bytes, up to 64 to 128 capacity bytes",
+		Memory:       "32 bytes a group; 43 to 86 bytes a distinct value and its bytes, up to 66 to 132 capacity bytes",
 		PrivacyClass: agg.HoldsValues, CodecVersion: int(codecV2),
 	}
 	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
@@ -129,7 +129,7 @@ func (f final) Finalise(states agg.States, n int, _ float64, out *types.Vector, 
 		if g.total == 0 {
 			out.AppendNull()
 		} else {
-			buf = appendList(buf[:0], s.items(s.top(g, f.k)))
+			buf = appendList(buf[:0], s.items(s.top(g, f.k), g.floor))
 			out.AppendBytes(buf)
 		}
 		if bounds != nil {
@@ -156,7 +156,7 @@ func (f final) exact(v *shadow.Values) types.Datum {
 func (s *States) top(g *group, k int) []counter {
 	list := s.counters(g)
 	slices.SortFunc(list, func(a, b counter) int {
-		return cmp.Or(cmp.Compare(b.upper(), a.upper()), s.compareValues(a, b))
+		return cmp.Or(cmp.Compare(b.excess(), a.excess()), s.compareValues(a, b))
 	})
 	return list[:min(k, len(list))]
 }

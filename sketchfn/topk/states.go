@@ -40,14 +40,18 @@ func newStates(typ types.Type, capacity int, seed keyhash.Seed) *States {
 		plain: valuehash.PlainBytes(typ.OID), hasher: valuehash.New(seed, keyhash.UseDistinct),
 	}
 	var counters, indexes []int
-	for class := uint8(firstClass); class <= s.fullClass+1; class++ {
+	for class := uint8(firstClass); class <= s.fullClass; class++ {
 		counters, indexes = append(counters, room(class)), append(indexes, places(class))
 	}
 	s.tables, s.index = slab.New[counter](counters...), slab.New[uint32](indexes...)
 	return s
 }
 
+// table returns the table of a group. That of none has nothing.
 func (s *States) table(g *group) table {
+	if g.class == 0 {
+		return table{index: noPlaces[:]}
+	}
 	class := int(g.class - firstClass)
 	return table{s.index.Block(class, g.index), s.tables.Block(class, g.ref)}
 }
@@ -114,39 +118,31 @@ func (s *States) updateWords(groups []uint32, rows []int32, in *types.Vector, ha
 			word = uint64(in.Ints[r])
 		}
 		if to := &s.groups[number]; to != g {
-			g, t = to, table{}
-			if g.class != 0 {
-				t = s.table(g)
-			}
+			g, t = to, s.table(to)
 		}
 		g.total++
 		hash := hashes[i]
-		at := 0
-		if g.class != 0 {
-			var c *counter
-			if c, at = t.word(hash, word); c != nil {
-				c.low++
-				continue
-			}
+		c, at := t.word(hash, word)
+		if c != nil {
+			c.low++
+			continue
 		}
 		if n := int(g.n); n >= s.limit || n >= len(t.counters) {
 			s.prepare(g)
 			t = s.table(g)
-			_, at = t.word(hash, word)
+			at = t.free(hash)
 		}
-		t.put(at, int(g.n), counter{hash, word, 1, g.floor})
+		t.put(at, int(g.n), counter{hash, word, 1, 0})
 		g.n++
 	}
 }
 
 // countBytes counts one occurrence of bytes.
 func (s *States) countBytes(g *group, hash uint64, value []byte) error {
-	if g.class != 0 {
-		if c, _ := s.findBytes(s.table(g), hash, value); c != nil {
-			c.low++
-			g.total++
-			return nil
-		}
+	if c, _ := s.findBytes(s.table(g), hash, value); c != nil {
+		c.low++
+		g.total++
+		return nil
 	}
 	payload, err := s.keep(value)
 	if err != nil {
@@ -155,8 +151,7 @@ func (s *States) countBytes(g *group, hash uint64, value []byte) error {
 	g.total++
 	s.prepare(g)
 	t := s.table(g)
-	_, at := s.findBytes(t, hash, value)
-	t.put(at, int(g.n), counter{hash, payload, 1, g.floor})
+	t.put(t.free(hash), int(g.n), counter{hash, payload, 1, 0})
 	g.n++
 	return nil
 }
@@ -197,7 +192,7 @@ func (s *States) bytes(payload uint64) []byte {
 func (s *States) prepare(g *group) {
 	switch n := int(g.n) + 1; {
 	case n > s.limit:
-		s.prune(g)
+		s.prune(g, s.of(g), 0)
 	case !fits(g.class, n):
 		s.resize(g, g.class+1)
 	}
@@ -217,45 +212,78 @@ func (s *States) resize(g *group, class uint8) {
 	s.tables.Free(int(old.class-firstClass), old.ref)
 }
 
-// prune raises the floor of a group that has more than limit counters, or is
-// about to. Of the counters at the new floor those with the smallest hashes stay.
+// prune raises the floor of a group whose counters are more than limit, or are about
+// to be; all are its own, or a copy of them behind some that it lacks. Counters at the new
+// floor say little more than it does, so they go, but for those with the smallest hashes
+// where few are above it.
 // Which counters are at the floor and which above it no processor can guess, so the
 // loops count instead of branching.
-func (s *States) prune(g *group) {
-	all := s.of(g)
+func (s *States) prune(g *group, all []counter, fresh int) {
 	s.selected = slab.GrowTo(s.selected[:0], len(all))
-	g.floor = s.raisedFloor(all, g.floor, s.selected)
-	above, ties := 0, 0
+	rise := s.rise(all, s.selected)
+	g.floor += rise
+	numbers, stay := s.selected, 0 // the numbers of counters that stay
 	for i := range all {
-		upper := all[i].upper()
-		s.selected[ties] = all[i].hash
-		above += one(upper > g.floor)
-		ties += one(upper == g.floor)
+		numbers[stay] = uint64(i)
+		stay += one(all[i].excess() > rise)
 	}
-	// At the floor hashes up to the last one stay; none does where there are none to be.
-	stay := s.capacity - above
-	lastHash := uint64(0)
-	if stay > 0 {
-		lastHash = selection.Nth(s.selected[:ties], stay-1)
+	if stay < s.least {
+		lastHash := s.smallestAt(all, rise, s.least-stay)
+		stay = 0
+		for i, c := range all {
+			numbers[stay] = uint64(i)
+			stay += one(c.excess() > rise) | one(c.excess() == rise)&one(c.hash <= lastHash)
+		}
+	}
+	s.reserve(g, stay)
+	s.waste += s.sizes(all[fresh:])
+	t := s.table(g)
+	for n, number := range numbers[:stay] {
+		c := all[number]
+		c.known += rise
+		if int(number) < fresh {
+			c = s.own(c)
+		} else {
+			s.waste -= s.sizes(all[number : number+1])
+		}
+		t.counters[n] = c
+	}
+	g.n = uint32(stay)
+	clear(t.index)
+	t.reindex(stay)
+}
+
+// sizes returns how much of the arena some counters have.
+func (s *States) sizes(counters []counter) int {
+	if s.words {
+		return 0
 	}
 	n := 0
-	for _, c := range all {
-		upper := c.upper()
-		keep := one(upper > g.floor) | one(upper == g.floor)&one(c.hash <= lastHash)&one(stay > 0)
-		if !s.words {
-			s.waste += int(c.payload&math.MaxUint32) * (1 - keep)
+	for _, c := range counters {
+		n += int(c.payload & math.MaxUint32)
+	}
+	return n
+}
+
+// smallestAt returns the n-th smallest hash, from 1, of the counters with an excess, of
+// which there are as many. Hashes of new values are evenly distributed, so it
+// is sought among those below a likely bound first.
+func (s *States) smallestAt(counters []counter, excess uint64, n int) uint64 {
+	bound := uint64(math.MaxUint64)
+	if likely := bound / uint64(len(counters)) * uint64(2*n+16); 2*n+16 < len(counters) {
+		bound = likely
+	}
+	for {
+		ties := 0
+		for i := range counters {
+			s.selected[ties] = counters[i].hash
+			ties += one(counters[i].excess() == excess) & one(counters[i].hash <= bound)
 		}
-		all[n] = c
-		n += keep
+		if ties >= n {
+			return selection.Nth(s.selected[:ties], n-1)
+		}
+		bound = math.MaxUint64
 	}
-	g.n = uint32(n)
-	if g.class > s.fullClass {
-		s.resize(g, s.fullClass)
-		return
-	}
-	t := s.table(g)
-	clear(t.index)
-	t.reindex(n)
 }
 
 // one is 1 for true.

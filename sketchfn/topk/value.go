@@ -69,7 +69,8 @@ func registerValues(r *agg.Registry, fs *value.Families, d agg.Descriptor) {
 				return types.Datum{}, err
 			}
 			s := in[0].States.(*States)
-			return types.Datum{Type: types.Of(types.JSONB), Bytes: appendList(nil, s.items(s.top(&s.groups[0], int(k))))}, nil
+			g := &s.groups[0]
+			return types.Datum{Type: types.Of(types.JSONB), Bytes: appendList(nil, s.items(s.top(g, int(k)), g.floor))}, nil
 		}),
 	})
 	count := func(pick func(low, high uint64) uint64) func(*expr.Context, []types.Datum) (types.Datum, error) {
@@ -105,10 +106,8 @@ func (s *States) count(g uint32, v *types.Vector) (low, high uint64) {
 	if p.hash = s.hasher.Word(p.word); !s.words {
 		p.hash = s.hasher.Bytes(p.value)
 	}
-	if group.class != 0 {
-		if c, _ := s.find(s.table(group), p); c != nil {
-			return c.low, c.upper()
-		}
+	if c, _ := s.find(s.table(group), p); c != nil {
+		return c.limits(group.floor)
 	}
 	return 0, group.floor
 }

@@ -21,6 +21,9 @@ func (b *binder) subquery(c *clause, x *ast.Subquery) (expr.Expr, error) {
 	switch x.Kind {
 	case ast.ExistsSubquery:
 		a.Kind = plan.ApplyExists
+		if err := countedRows(r, "EXISTS", "Ask for (SELECT count(*) FROM …) > 0, or a continuous view for its counts.", x.Position()); err != nil {
+			return nil, err
+		}
 		if plan.EnvelopeAt(r.node.Schema()) < 0 {
 			r.node = &plan.Limit{Child: r.node, Count: expr.NewConst(types.IntDatum(types.Int8, 1))}
 		}
@@ -146,6 +149,9 @@ func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (
 	if err := sameWidth(r, len(args), pos); err != nil {
 		return nil, err
 	}
+	if err := countedRows(r, "IN", groupedRows, pos); err != nil {
+		return nil, err
+	}
 	to := make([]types.Type, len(args))
 	for i := range args {
 		if to[i], err = expr.CommonType("IN", args[i], r.sample(i)); err != nil {
@@ -199,6 +205,9 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 	if len(r.cols) != 1 {
 		return nil, oneColumn(len(r.cols))
 	}
+	if err := countedRows(r, "ANY and ALL", groupedRows, x.Position()); err != nil {
+		return nil, err
+	}
 	array, err := b.arrayOf(r, f, x.Position())
 	if err != nil {
 		return nil, err
@@ -219,6 +228,9 @@ func (b *binder) quantifiedRow(c *clause, row *ast.Row, x *ast.Quantified) (expr
 		return nil, err
 	}
 	if err := sameWidth(r, len(left), x.Position()); err != nil {
+		return nil, err
+	}
+	if err := countedRows(r, "ANY and ALL", groupedRows, x.Position()); err != nil {
 		return nil, err
 	}
 	right := make([]expr.Expr, len(left))

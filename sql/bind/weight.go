@@ -149,6 +149,18 @@ func (b *binder) bindWeighted(s *scope, f *ast.FuncCall, fn *agg.Function, args 
 	return b.bindForm(func(t []types.Type, c []*types.Datum) (agg.Bound, error) { return fn.Weighted(t, c, strict) }, append(slices.Clone(args), w8))
 }
 
+// countedRows refuses what asks which rows a query has, where they are events that others
+// may take back; instead is what tells.
+func countedRows(r *result, what, instead string, pos int) error {
+	if r.weight == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s over events of stream %q is not supported, because they have weights", what, r.weight.stream.Name).
+		WithDetail("The events that bring a row and those that take it away are all among them.").WithHint("%s", instead).At(pos)
+}
+
+const groupedRows = "Group the events, which takes the deletes into account: SELECT x FROM stream GROUP BY x HAVING count(*) > 0. A continuous view keeps the counts."
+
 func columnsOf(e expr.Expr) []int {
 	var out []int
 	for c := range plan.Columns(e) {

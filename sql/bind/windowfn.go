@@ -26,6 +26,7 @@ type windowItem struct {
 	order     []plan.SortKey
 	call      plan.WindowCall
 	pos       int
+	aggregate func(s *scope) error // binds the call of an aggregate over the rows of a scope
 }
 
 // exprs returns the places of all expressions of the item.
@@ -169,13 +170,7 @@ func (b *binder) windowFunction(c *clause, f *ast.FuncCall, it *windowItem) erro
 			return sqlerr.New(sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", name)
 		}
 		inner := *c
-		call, err := b.aggCallOver(&inner, f)
-		if err != nil {
-			return err
-		}
-		it.call.Agg = &call
-		it.call.Column = types.Column{Name: name, Type: call.Column.Type}
-		return nil
+		return b.aggCallOver(&inner, f, it)
 	}
 	args, err := b.exprs(c, f.Args)
 	if err != nil {
@@ -231,27 +226,48 @@ func windowArgs(it *windowItem, name string, t types.Type) error {
 
 // aggCallOver binds an aggregate used as a window function; its arguments may
 // hold aggregates of the query.
-func (b *binder) aggCallOver(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
+func (b *binder) aggCallOver(c *clause, f *ast.FuncCall, it *windowItem) error {
 	fn := b.env.Registry.Lookup(f.Name.Name)
 	args, err := b.callArgs(c, f)
 	if err != nil {
-		return plan.AggCall{}, err
+		return err
 	}
 	if f.Star && f.Name.Name != "count" {
-		return plan.AggCall{}, undefinedSet(f.Name.Name, nil)
+		return undefinedSet(f.Name.Name, nil)
 	}
-	call := plan.AggCall{Name: fn.Name}
+	call := &plan.AggCall{Name: fn.Name}
 	if call.Bound, call.Args, err = b.bindAggregate(fn, args); err != nil {
-		return plan.AggCall{}, err
+		return err
 	}
 	if f.Filter != nil {
 		c.name = "FILTER"
 		if call.Filter, err = b.boolExpr(c, f.Filter); err != nil {
-			return plan.AggCall{}, err
+			return err
 		}
 	}
 	call.Column = types.Column{Name: f.Name.Name, Type: call.Bound.Final.Type()}
-	return call, nil
+	it.call.Agg, it.call.Column = call, call.Column
+	it.aggregate = func(s *scope) error {
+		call.Bound, call.Args, err = b.bindCall(s, f, fn, args)
+		return err
+	}
+	return nil
+}
+
+// weighWindows binds the aggregates over windows of events of a stream with deletes
+// again, now that it is known that they are not over groups, which have no weights.
+func (q *selecting) weighWindows() error {
+	if q.s.weight == nil || q.group.used() {
+		return nil
+	}
+	for _, it := range q.windows.items {
+		if it.aggregate != nil {
+			if err := it.aggregate(q.s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // planWindows adds a node for each window, and reads the values from it.
@@ -259,6 +275,9 @@ func (q *selecting) planWindows() error {
 	items := q.windows.items
 	if len(items) == 0 {
 		return nil
+	}
+	if err := q.weighWindows(); err != nil {
+		return err
 	}
 	for i := range items {
 		for _, e := range items[i].exprs() {

@@ -107,6 +107,11 @@ func Sum64Int(k Seed, x uint64) uint64 {
 // them. In one loop without calls the processor begins with the next before it has the last.
 func FinaliseInts(k Seed, use uint64, words []uint64) {
 	k0, k1, k2, k3 := k.K0^0x736f6d6570736575, k.K1^0x646f72616e646f6d, k.K0^0x6c7967656e657261, k.K1^0x7465646279746573
+	done := words[:sipInts([4]uint64{k0, k1, k2, k3}, words)]
+	for i, hash := range done {
+		done[i] = Finalise(hash, use)
+	}
+	words = words[len(done):]
 	for i, x := range words {
 		v0, v1, v2, v3 := round(k0, k1, k2, k3^x)
 		v0, v1, v2, v3 = round(v0^x, v1, v2, v3^8<<56)

@@ -3,6 +3,7 @@ package keyhash
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -66,9 +67,13 @@ func TestAgreesWithTheReference(t *testing.T) {
 		if Sum64Int(k, x) != Sum64(k, bytes) {
 			t.Fatalf("Sum64Int(%x)", x)
 		}
-		words := []uint64{y, x}
-		if FinaliseInts(k, UseDistinct, words); words[1] != Finalise(Sum64(k, bytes), UseDistinct) {
-			t.Fatalf("FinaliseInts(%x)", x)
+		words := rapid.SliceOfN(rapid.Uint64(), 0, 40).Draw(t, "words") // many at a time, and the rest
+		in := slices.Clone(words)
+		FinaliseInts(k, UseDistinct, words)
+		for i, word := range in {
+			if words[i] != Finalise(Sum64Int(k, word), UseDistinct) {
+				t.Fatalf("FinaliseInts(%x), number %d", in, i)
+			}
 		}
 		lo, hi = Sum128Pair(k, x, y)
 		if wantLo, wantHi := Sum128(k, binary.LittleEndian.AppendUint64(bytes, y)); lo != wantLo || hi != wantHi {
@@ -94,6 +99,14 @@ func BenchmarkSum64Int(b *testing.B) {
 	for b.Loop() {
 		x = Sum64Int(k, x)
 	}
+}
+
+func BenchmarkFinaliseInts(b *testing.B) {
+	words := make([]uint64, 1024)
+	for b.Loop() {
+		FinaliseInts(Seed{1, 2}, UseDistinct, words)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(words)), "ns/value")
 }
 
 func BenchmarkSum64Text12(b *testing.B) {

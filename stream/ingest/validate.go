@@ -7,6 +7,10 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
+// maxWeight is how often an event counts at most, so that it takes a few thousand million of
+// the largest ones until the sum of the weights of a group is out of range.
+const maxWeight = math.MaxInt32
+
 // validate checks the rules of the stream and returns the rows that keep them.
 func (a *Appender) validate(b *types.Batch) (*types.Batch, error) {
 	var bad map[int]*sqlerr.Error
@@ -32,6 +36,13 @@ func (a *Appender) validate(b *types.Batch) (*types.Batch, error) {
 		for i, x := range b.Cols[t].Ints {
 			if x == math.MaxInt64 || x == math.MinInt64 {
 				note(i, sqlerr.New(sqlerr.DatetimeFieldOverflow, "event time in column %q of stream %q must be finite", rel.Columns[t].Name, rel.Name))
+			}
+		}
+	}
+	if w := rel.Stream.WeightColumn(); w >= 0 {
+		for i, x := range b.Cols[w].Ints {
+			if x > maxWeight || x < -maxWeight {
+				note(i, sqlerr.New(sqlerr.NumericValueOutOfRange, "weight %d in column %q of stream %q is out of range: an event counts %d times at most", x, rel.Columns[w].Name, rel.Name, maxWeight))
 			}
 		}
 	}
