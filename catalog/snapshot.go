@@ -45,6 +45,15 @@ func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []
 	return s
 }
 
+// With returns the snapshot with another descriptor of a relation.
+func (s *Snapshot) With(r *Relation) *Snapshot {
+	relations := slices.Clone(s.relations)
+	relations[slices.IndexFunc(relations, func(other *Relation) bool { return other.ID == r.ID })] = r
+	out := NewSnapshot(s.Version, s.Tenant, s.Database, relations)
+	out.Schemas, out.Types = s.Schemas, s.Types
+	return out
+}
+
 // HasSchema reports whether relations can be in a schema.
 func (s *Snapshot) HasSchema(name string) bool {
 	return name == PublicSchema || slices.ContainsFunc(s.Schemas, func(x Schema) bool { return x.Name == name })

@@ -155,9 +155,7 @@ func (c *tableChange) renameColumn(x *ast.TableChange) error {
 	case c.next.Column(x.NewName) >= 0:
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", x.NewName, c.next.Name)
 	}
-	if view := c.s.readerOf(c.next, x.OldName); view != nil {
-		return errRead(x.OldName, view.Name)
-	}
+	old := copyTable(c.next)
 	for i := range c.next.Table.Checks {
 		check := &c.next.Table.Checks[i]
 		body, err := parseSelect("SELECT " + check.SQL)
@@ -198,7 +196,10 @@ func (c *tableChange) renameColumn(x *ast.TableChange) error {
 			return err
 		}
 	}
-	return checkColumns(c.next.Columns)
+	if err := checkColumns(c.next.Columns); err != nil {
+		return err
+	}
+	return c.s.renameInViews(old, c.next)
 }
 
 // place moves the table; its sequences follow it to another schema.

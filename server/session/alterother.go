@@ -82,7 +82,14 @@ func (s *Session) alterOther(ctx context.Context, rel *catalog.Relation, x *ast.
 	case x.Action == ast.SequenceChange && rel.Sequence != nil:
 		return s.alterSequence(ctx, rel, &x.Sequence)
 	case x.Action == ast.RenameColumn && rel.Sequence == nil:
-		return s.catalog().Update(rel.ID, func(r *catalog.Relation) error { return s.renameViewColumn(r, x) })
+		next := *rel
+		if err := s.renameViewColumn(&next, x); err != nil {
+			return err
+		}
+		return s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
+			*r = next
+			return nil
+		})
 	case (x.Action == ast.SetDefault || x.Action == ast.DropDefault) && rel.Kind == catalog.KindView:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "columns of views have no defaults").
 			WithHint("Views take no rows; set the default of the table.").At(x.Position())
@@ -134,9 +141,6 @@ func ownerOf(rel *catalog.Relation) id.Relation {
 
 // place gives a descriptor the name or the schema that a change asks for.
 func (s *Session) place(r *catalog.Relation, x *ast.TableChange) error {
-	if d := s.dependents(r); len(d) > 0 {
-		return errRead(r.Name, d[0].Name)
-	}
 	n := ast.ObjectName{Pos: x.Pos, Schema: r.Schema, Name: x.NewName}
 	if x.Action == ast.SetSchema {
 		n.Schema, n.Name = x.NewName, r.Name
@@ -152,8 +156,9 @@ func (s *Session) place(r *catalog.Relation, x *ast.TableChange) error {
 	case s.nameTaken(schema, name):
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
 	}
+	was := *r
 	r.Schema, r.Name = schema, name
-	return nil
+	return s.renameInViews(&was, r)
 }
 
 // move gives a relation that is in the catalog another place, and with a table its
@@ -199,13 +204,14 @@ func (s *Session) renameViewColumn(r *catalog.Relation, x *ast.TableChange) erro
 	case r.Column(x.NewName) >= 0:
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", x.NewName, r.Name)
 	}
-	if view := s.readerOf(r, x.OldName); view != nil {
-		return errRead(x.OldName, view.Name)
-	}
+	was := *r
 	r.Columns = slices.Clone(r.Columns)
 	r.Columns[n].Name = x.NewName
 	renameComment(r, "column", x.OldName, x.NewName)
-	return checkColumns(r.Columns)
+	if err := checkColumns(r.Columns); err != nil {
+		return err
+	}
+	return s.renameInViews(&was, r)
 }
 
 // indexNamed looks an index up by the search path.

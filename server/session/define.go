@@ -135,11 +135,17 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 		}
 		cols = append(cols, types.Column{Name: c.Name, Type: c.Type})
 	}
+	if err := distinctColumns(cols); err != nil {
+		return "", err
+	}
 	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", name).At(x.Name.Position())
+		}
+		if err := replaces(old.Columns, cols); err != nil {
+			return "", err
 		}
 		return "CREATE VIEW", s.catalog().Update(old.ID, func(r *catalog.Relation) error {
 			r.View, r.Columns = view, cols
@@ -149,6 +155,24 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	return "CREATE VIEW", s.create(ctx, &catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.User(),
 	})
+}
+
+// replaces refuses columns of a view that are not those of the one it replaces, and more
+// behind them: others read these.
+func replaces(old, cols []types.Column) error {
+	if len(cols) < len(old) {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot drop columns from view")
+	}
+	for i, was := range old {
+		switch is := cols[i]; {
+		case is.Name != was.Name:
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot change name of view column %q to %q", was.Name, is.Name).
+				WithHint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.")
+		case is.Type != was.Type:
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "cannot change data type of view column %q from %s to %s", was.Name, was.Type, is.Type)
+		}
+	}
+	return nil
 }
 
 // kindsOf maps what DROP says to kinds of relations.

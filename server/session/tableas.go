@@ -54,9 +54,9 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: catalog.View{
 			SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath,
 		}}
-		if err := s.checkRefreshable(rel.Columns); err != nil {
-			return "", err
-		}
+	}
+	if err := distinctColumns(rel.Columns); err != nil {
+		return "", err
 	}
 	if x.WithNoData {
 		return createTag(x), s.create(ctx, rel)
@@ -89,9 +89,8 @@ func (s *Session) queryOf(x *ast.CreateTable) (*plan.Query, []types.Datum, error
 	return p.query, params, nil
 }
 
-// checkRefreshable refuses the query of a materialized view that cannot be run again by
-// the names of its columns.
-func (s *Session) checkRefreshable(columns []types.Column) error {
+// distinctColumns refuses two columns of one name in what a query makes.
+func distinctColumns(columns []types.Column) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.Name] {

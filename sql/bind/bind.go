@@ -34,6 +34,20 @@ type Env struct {
 	HideEnvelope bool
 	// Expr is used to fold constants; nil stands for one with nothing set.
 	Expr *expr.Context
+	// Names, if set, is told what the names in a query mean.
+	Names *Names
+}
+
+// Names says what names in a query mean: those of relations in FROM, and those of columns
+// that come from such a relation and not by way of a subquery.
+type Names struct {
+	Relations map[*ast.TableRef]id.Relation
+	Columns   map[*ast.ColumnRef]plan.Origin
+}
+
+// NewNames returns one that knows nothing yet.
+func NewNames() *Names {
+	return &Names{Relations: map[*ast.TableRef]id.Relation{}, Columns: map[*ast.ColumnRef]plan.Origin{}}
 }
 
 func (e *Env) context() *expr.Context {
@@ -84,6 +98,7 @@ type binder struct {
 	sizes         map[int]int // of the shared plans, by number
 	depth         int
 	relations     []plan.RelationVersion
+	found         plan.Origin // of the column that a name meant last, where FROM names its relation
 	used          map[id.Relation]bool
 	streamDerived bool
 	// forView is set while the body of a continuous view is bound.

@@ -180,6 +180,9 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 		}
 	}
 	if rel := b.relation(x.Name); rel != nil {
+		if b.env.Names != nil {
+			b.env.Names.Relations[x] = rel.ID
+		}
 		s, err := b.relationScope(rel, x.Alias, ctx)
 		return s.ownedBy(uint32(rel.ID)), err
 	}
@@ -201,7 +204,7 @@ func (s *scope) ownedBy(relation uint32) *scope {
 	for i := range s.cols {
 		s.cols[i].origin = plan.Origin{}
 		if !s.cols[i].hidden {
-			s.cols[i].origin = plan.Origin{Relation: relation, Column: i + 1}
+			s.cols[i].origin, s.cols[i].direct = plan.Origin{Relation: relation, Column: i + 1}, true
 		}
 	}
 	return s

@@ -26,6 +26,7 @@ type column struct {
 	joined  bool          // stands for a column of USING: seen only with its table's name
 	hidden  bool          // not in *
 	origin  plan.Origin
+	direct  bool // it is the relation of its origin that FROM names
 }
 
 // approx says where the bounds and the state of an approximate column are; -1
@@ -162,8 +163,12 @@ func (b *binder) resolve(s *scope, ref *ast.ColumnRef) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.found = plan.Origin{}
 	e, err := b.find(s, of, name, ref)
 	if err != nil || e != nil {
+		if b.env.Names != nil && b.found.Relation != 0 {
+			b.env.Names.Columns[ref] = b.found
+		}
 		return e, err
 	}
 	if ref.Pos != 0 {
@@ -262,6 +267,9 @@ func (b *binder) findHere(s *scope, of qualifier, name string) (expr.Expr, error
 		found = c
 	}
 	if found != nil {
+		if found.direct {
+			b.found = found.origin
+		}
 		return b.read(s, found), nil
 	}
 	if of.name != "" && !s.hasTable(of) {

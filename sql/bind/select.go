@@ -236,7 +236,7 @@ func (q *selecting) bindTargets(want []types.Type) error {
 		}
 		out := target{e: e, name: t.Alias, pos: t.Expr.Position()}
 		if out.name == "" {
-			out.name = columnName(t.Expr)
+			out.name = ColumnName(t.Expr)
 		}
 		if unknown(e.Type()) {
 			to := types.Of(types.Text)
@@ -331,8 +331,9 @@ func (q *selecting) showEnvelope() error {
 	return nil
 }
 
-// columnName is PostgreSQL's FigureColname.
-func columnName(e ast.Expr) string {
+// ColumnName returns the name that PostgreSQL's FigureColname gives the column of an
+// expression.
+func ColumnName(e ast.Expr) string {
 	if name, _ := figureName(e); name != "" {
 		return name
 	}
