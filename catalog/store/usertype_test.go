@@ -50,7 +50,7 @@ func TestTypesAreStored(t *testing.T) {
 // transaction has changed and not committed.
 func TestStreamsWaitForTypes(t *testing.T) {
 	_, s, d := begin(t)
-	o, err := s.ReserveType()
+	o, err := s.ReserveType(types.FirstEnum, types.LastEnum)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,10 +105,21 @@ func hasLabel(n ast.Node, label string) (found bool) {
 
 // hasColumnsOf reports whether a relation has columns of a type or of its arrays.
 func hasColumnsOf(r *catalog.Relation, t *catalog.Type) bool {
-	return slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) })
+	return slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) || holds(c.Type, t) })
 }
 
-func ofType(c types.Type, t *catalog.Type) bool { return c.OID == t.OID || c.OID == t.OID.ArrayOf() }
+// holds reports whether values of a column are labels of an enum, or have them.
+func holds(c types.Type, t *catalog.Type) bool {
+	return t.Domain == nil && (c.OID == t.OID || c.OID == t.OID.ArrayOf())
+}
+
+// ofType reports whether a type depends on one of a user: is that, or its arrays.
+func ofType(c types.Type, t *catalog.Type) bool {
+	if t.Domain != nil {
+		return c.Domain() == t.OID
+	}
+	return c.Domain() == 0 && holds(c, t)
+}
 
 // readsType reports whether the query of a view may have to do with a type.
 func (s *Session) readsType(view *catalog.Relation, body *ast.Select, path []string, t *catalog.Type) bool {
@@ -140,6 +151,17 @@ func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
 	refuse := func(what string) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "label \"%s\" of enum %s cannot be renamed because %s says it", was, t.Shown(), what).
 			WithHint("Drop that, rename the label, and create it again.")
+	}
+	for _, d := range s.snapshot().Types {
+		for _, text := range domainTexts(d) {
+			e, err := storedExpr(text)
+			if err != nil {
+				return err
+			}
+			if hasLabel(e, was) && (holds(d.Domain.Of, t) || s.namesType(e, storedPath, t)) {
+				return refuse("domain " + d.Name)
+			}
+		}
 	}
 	for _, r := range s.snapshot().Relations() {
 		if body, path := s.bodyOf(r); body != nil {
@@ -177,7 +199,7 @@ func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label i
 		if err != nil {
 			return err
 		}
-		if !hasLabel(e, t.Labels[label].Text) || !ofType(col.Type, t) && !s.namesType(e, storedPath, t) {
+		if !hasLabel(e, t.Labels[label].Text) || !holds(col.Type, t) && !s.namesType(e, storedPath, t) {
 			continue
 		}
 		bound, err := bind.Default(s.bindEnv(s.exprContext()), r, i)
@@ -193,6 +215,21 @@ func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label i
 		}
 	}
 	return s.setDefaults(r, changed)
+}
+
+// domainTexts returns the texts that are kept with a domain.
+func domainTexts(t *catalog.Type) []string {
+	if t.Domain == nil {
+		return nil
+	}
+	var out []string
+	if t.Domain.Default != "" {
+		out = append(out, t.Domain.Default)
+	}
+	for _, c := range t.Domain.Checks {
+		out = append(out, c.SQL)
+	}
+	return out
 }
 
 // setDefaults replaces the texts of some defaults of a table.
@@ -226,6 +263,13 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 			}
 		})
 		return ast.String(e), found, nil
+	}
+	for _, d := range s.snapshot().Types {
+		for _, text := range domainTexts(d) {
+			if _, found, err := renamed(text); err != nil || found {
+				return errRead(t.Name, d.Name)
+			}
+		}
 	}
 	for _, r := range s.snapshot().Relations() {
 		body, path := s.bodyOf(r)
@@ -276,17 +320,27 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 
 // typeDependent is what uses a type, and what takes it away.
 type typeDependent struct {
-	what string
-	drop *ast.TableChange // of a table; nil drops the relation
-	rel  *catalog.Relation
+	what   string
+	drop   *ast.TableChange // of a table; nil drops the relation
+	rel    *catalog.Relation
+	domain *catalog.Type // that is dropped, where there is no relation
 }
 
 // typeDependents returns what uses a type.
 func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 	var out []typeDependent
+	for _, d := range s.snapshot().Types {
+		named := slices.ContainsFunc(domainTexts(d), func(text string) bool {
+			e, err := storedExpr(text)
+			return err == nil && s.namesType(e, storedPath, t)
+		})
+		if d.Domain != nil && d.OID != t.OID && (ofType(d.Domain.Of, t) || named) {
+			out = append(out, typeDependent{what: "type " + d.Shown(), domain: d})
+		}
+	}
 	for _, r := range s.snapshot().Relations() {
 		if body, path := s.bodyOf(r); body != nil {
-			if hasColumnsOf(r, t) || s.namesType(body, path, t) {
+			if slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) }) || s.namesType(body, path, t) {
 				out = append(out, typeDependent{what: fmt.Sprintf("%s %s", r.Kind, r.Name), rel: r})
 			}
 			continue
@@ -324,7 +378,15 @@ func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 // dropTypes runs DROP TYPE.
 func (s *Session) dropTypes(ctx context.Context, x *ast.Drop, out *sink) error {
 	for _, n := range x.Names {
-		t, err := s.lookupType(n, func(shown string) error { return s.errTypeRequired(n, shown) })
+		t, err := s.lookupType(n, func(shown string) error {
+			if x.Kind == ast.DomainObject {
+				return notADomain(`"` + n.Name + `"`)
+			}
+			return s.errTypeRequired(n, shown)
+		})
+		if err == nil && x.Kind == ast.DomainObject && t.Domain == nil {
+			err = notADomain(`"` + t.Name + `"`)
+		}
 		switch code := sqlerr.CodeOf(err); {
 		case err != nil && x.IfExists && code == sqlerr.InvalidSchemaName:
 			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Schema))
@@ -364,11 +426,17 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
 	for _, d := range list {
-		if d.rel.Stream != nil {
+		if d.rel != nil && d.rel.Stream != nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change stream %s", d.rel.Name).WithHint("Drop the stream first.")
 		}
 	}
 	for _, d := range list {
+		if d.domain != nil {
+			if err := s.dropDomain(ctx, d, out); err != nil {
+				return err
+			}
+			continue
+		}
 		rel := s.snapshot().ByID(d.rel.ID)
 		if rel == nil {
 			continue // an earlier one took it along
@@ -388,4 +456,16 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 	}
 	s.catalog().DropType(t.OID)
 	return nil
+}
+
+// dropDomain drops a domain that a type takes along.
+func (s *Session) dropDomain(ctx context.Context, d typeDependent, out *sink) error {
+	domain := s.snapshot().TypeByOID(d.domain.OID)
+	if domain == nil {
+		return nil // an earlier one took it along
+	}
+	if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s", d.what)); err != nil {
+		return err
+	}
+	return s.dropType(ctx, domain, true, out)
 }

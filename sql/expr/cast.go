@@ -56,6 +56,9 @@ func Cast(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 	if from == to && from.OID != types.Unknown {
 		return e, nil
 	}
+	if from.Domain() != 0 && from.Base() == to && ctx != Explicit {
+		return e, nil // a domain's values are those of its base type
+	}
 	if from.OID == types.Unknown {
 		return castUnknown(e, to, ctx)
 	}
