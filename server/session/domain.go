@@ -95,10 +95,26 @@ func (s *Session) addDomainCheck(t *catalog.Type, p *ast.DomainPart) error {
 	t.Domain.Checks = append(slices.Clone(t.Domain.Checks), catalog.DomainCheck{
 		ID: s.engine.Catalog.Reserve(), Name: name, SQL: s.storedText(p.Expr), NotValid: p.NotValid,
 	})
+	if s.castsTo(p.Expr, t.OID) {
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, "a constraint of domain %s cannot cast to the domain itself", t.Shown()).At(p.Expr.Position())
+	}
 	if _, err := bind.DomainOf(s.bindEnv(s.exprContext()), t); err != nil {
 		return sqlerr.From(err).At(p.Expr.Position())
 	}
 	return nil
+}
+
+// castsTo reports whether an expression names a domain, or one that is over it.
+func (s *Session) castsTo(e ast.Expr, domain types.OID) (found bool) {
+	path := s.settings.meaning().searchPath
+	ast.Walk(e, func(n ast.Node) bool {
+		if name, ok := n.(*ast.TypeName); ok {
+			t, _ := bind.UserType(s.snapshot(), path, name.Name)
+			found = found || t != nil && s.isOver(t.OID, domain)
+		}
+		return true
+	})
+	return found
 }
 
 // alterDomain runs ALTER DOMAIN.
@@ -118,7 +134,21 @@ func (s *Session) alterDomain(ctx context.Context, x *ast.AlterDomain, out *sink
 		return "", err
 	}
 	s.catalog().SetType(&next)
-	return tag, nil
+	return tag, s.touchTables(&next)
+}
+
+// touchTables gives the tables that have columns of a domain a new version, so that
+// statements which were bound before its constraints changed are not run after it.
+func (s *Session) touchTables(t *catalog.Type) error {
+	for _, r := range s.snapshot().Relations() {
+		if r.Table == nil || !slices.ContainsFunc(r.Columns, func(c types.Column) bool { return s.isOver(c.Type.Domain(), t.OID) }) {
+			continue
+		}
+		if err := s.catalog().Update(r.ID, func(*catalog.Relation) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Session) changeDomain(ctx context.Context, t *catalog.Type, x *ast.AlterDomain, out *sink) error {
@@ -208,7 +238,7 @@ func (s *Session) validateDomain(ctx context.Context, t *catalog.Type, of *expr.
 func (s *Session) isOver(domain, other types.OID) bool {
 	for domain != 0 && domain != other {
 		t := s.snapshot().TypeByOID(domain)
-		if t == nil {
+		if t == nil || t.Domain == nil {
 			return false
 		}
 		domain = t.Domain.Of.Domain()

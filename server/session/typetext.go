@@ -232,6 +232,38 @@ func domainTexts(t *catalog.Type) []string {
 	return out
 }
 
+// renameInDomain replaces the texts of a domain by what renamed makes of them.
+func (s *Session) renameInDomain(t *catalog.Type, renamed func(string) (string, bool, error)) error {
+	if t.Domain == nil {
+		return nil
+	}
+	next, domain, changed := *t, *t.Domain, false
+	next.Domain = &domain
+	domain.Checks = slices.Clone(domain.Checks)
+	replace := func(text *string) error {
+		if *text == "" {
+			return nil
+		}
+		to, found, err := renamed(*text)
+		if found {
+			*text, changed = to, true
+		}
+		return err
+	}
+	if err := replace(&domain.Default); err != nil {
+		return err
+	}
+	for i := range domain.Checks {
+		if err := replace(&domain.Checks[i].SQL); err != nil {
+			return err
+		}
+	}
+	if changed {
+		s.catalog().SetType(&next)
+	}
+	return nil
+}
+
 // setDefaults replaces the texts of some defaults of a table.
 func (s *Session) setDefaults(r *catalog.Relation, changed map[int]string) error {
 	if len(changed) == 0 {
@@ -265,10 +297,8 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 		return ast.String(e), found, nil
 	}
 	for _, d := range s.snapshot().Types {
-		for _, text := range domainTexts(d) {
-			if _, found, err := renamed(text); err != nil || found {
-				return errRead(t.Name, d.Name)
-			}
+		if err := s.renameInDomain(d, renamed); err != nil {
+			return err
 		}
 	}
 	for _, r := range s.snapshot().Relations() {

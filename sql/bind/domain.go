@@ -80,6 +80,14 @@ func (b *binder) shownType(t *catalog.Type) string {
 	return ast.QuoteIdentifier(t.Schema) + "." + ast.QuoteIdentifier(t.Name)
 }
 
+// declared returns the name of a type, which for a domain is the domain's.
+func (b *binder) declared(t types.Type) string {
+	if domain := b.env.Snapshot.TypeByOID(t.Domain()); domain != nil {
+		return b.shownType(domain)
+	}
+	return t.String()
+}
+
 // valueOf is a row of the value that a domain's constraints are about.
 func valueOf(t types.Type) *catalog.Relation {
 	return &catalog.Relation{Name: "value", Kind: catalog.KindTable, Columns: []types.Column{{Name: "value", Type: t}}}

@@ -235,7 +235,7 @@ func (b *binder) assign(rel *catalog.Relation, column int, e expr.Expr) (expr.Ex
 	c := rel.Columns[column]
 	out, err := b.toType(e, c.Type, expr.Assignment)
 	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.CannotCoerce || code == sqlerr.DatatypeMismatch) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, c.Type, e.Type()).
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, b.declared(c.Type), e.Type()).
 			WithHint("You will need to rewrite or cast the expression.")
 	}
 	return out, err

@@ -44,7 +44,7 @@ func (b *binder) elementType(n *ast.TypeName) (types.Type, error) {
 		return userType(n, t, array)
 	}
 	if s := n.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {
-		if !b.env.Snapshot.HasSchema(s) {
+		if b.env.Snapshot != nil && !b.env.Snapshot.HasSchema(s) {
 			return types.Type{}, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", s)
 		}
 		return types.Type{}, sqlerr.New(sqlerr.UndefinedObject, "type \"%s.%s\" does not exist", s, n.Name.Name)

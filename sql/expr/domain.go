@@ -46,7 +46,9 @@ func (d *Domain) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, d.Check(ec, v, in.Rows)
+	out := *v
+	out.Type = d.Typ
+	return &out, d.Check(ec, v, in.Rows)
 }
 
 // Check fails with the first value that breaks a constraint.

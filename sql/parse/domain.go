@@ -56,6 +56,9 @@ func (p *parser) domainPart() (part ast.DomainPart, err error) {
 		if part.Expr, err = p.parenthesisedExpr(); err == nil && p.acceptWords("not", "valid") {
 			part.NotValid = true
 		}
+		if no := p.cur(); err == nil && p.acceptWords("no", "inherit") {
+			err = sqlerr.New(sqlerr.InvalidObjectDefinition, "check constraints for domains cannot be marked NO INHERIT").At(int(no.char))
+		}
 	case first.isWord("unique", "primary", "references", "foreign", "exclude"):
 		what := map[string]string{
 			"unique": "unique", "primary": "primary key", "references": "foreign key", "foreign": "foreign key", "exclude": "exclusion",

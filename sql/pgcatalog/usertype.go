@@ -174,7 +174,11 @@ func fillDomains(c *Catalog, w *writer) {
 		if t.Domain.Default != "" {
 			byDefault = defaultText(t.Domain.Default, t.Domain.Of)
 		}
-		w.add(append([]any{t.Schema, t.Name, byDefault, "1"}, c.dataType(t.Domain.Of)...)...)
+		described := c.dataType(t.Domain.Of)
+		if described[0] == "ARRAY" {
+			described[0] = t.Domain.Of.String()
+		}
+		w.add(append([]any{t.Schema, t.Name, byDefault, "1"}, described...)...)
 	}
 }
 
