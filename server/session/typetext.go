@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -180,6 +181,17 @@ func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
 					return refuse(fmt.Sprintf("constraint %s of table %s", check.Name, r.Name))
 				}
 			}
+			for i := range r.Table.Indexes {
+				says, err := indexTextsHave(&r.Table.Indexes[i], func(e ast.Expr) bool {
+					return hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t))
+				})
+				if err != nil {
+					return err
+				}
+				if says {
+					return refuse("index " + r.Table.Indexes[i].Name)
+				}
+			}
 		}
 		if err := s.renameInDefaults(r, t, label, is, refuse); err != nil {
 			return err
@@ -230,6 +242,30 @@ func domainTexts(t *catalog.Type) []string {
 		out = append(out, c.SQL)
 	}
 	return out
+}
+
+// renameTypeIn renames a type in a stored expression, and reports whether it is there.
+func (s *Session) renameTypeIn(e ast.Expr, t, next *catalog.Type) (found bool) {
+	s.typeNames(e, storedPath, t, func(name *ast.TypeName) {
+		found = true
+		name.Name.Schema = next.Schema
+		if name.Name.Name == t.Array {
+			name.Name.Name = next.Array
+		} else {
+			name.Name.Name = next.Name
+		}
+	})
+	return found
+}
+
+// indexTextsHave reports whether one of the texts of an index is such.
+func indexTextsHave(x *catalog.Index, such func(ast.Expr) bool) (bool, error) {
+	found := false
+	err := changeIndexTexts(&catalog.Table{Indexes: []catalog.Index{*x}}, func(e ast.Expr) bool {
+		found = found || such(e)
+		return true
+	})
+	return found, err
 }
 
 // renameInDomain replaces the texts of a domain by what renamed makes of them.
@@ -284,16 +320,7 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 		if err != nil {
 			return "", false, err
 		}
-		found := false
-		s.typeNames(e, storedPath, t, func(name *ast.TypeName) {
-			found = true
-			name.Name.Schema = next.Schema
-			if array := name.Name.Name == t.Array; array {
-				name.Name.Name = next.Array
-			} else {
-				name.Name.Name = next.Name
-			}
-		})
+		found := s.renameTypeIn(e, t, next)
 		return ast.String(e), found, nil
 	}
 	for _, d := range s.snapshot().Types {
@@ -334,11 +361,19 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 				checks[i].SQL, changed = to, true
 			}
 		}
+		table := *r.Table
+		err := changeIndexTexts(&table, func(e ast.Expr) bool {
+			changed = s.renameTypeIn(e, t, next) || changed
+			return true
+		})
+		if err != nil {
+			return err
+		}
 		if !changed {
 			continue
 		}
-		err := s.catalog().Update(r.ID, func(r *catalog.Relation) error {
-			r.Table.Defaults, r.Table.Checks = defaults, checks
+		err = s.catalog().Update(r.ID, func(r *catalog.Relation) error {
+			r.Table.Defaults, r.Table.Checks, r.Table.Indexes = defaults, checks, table.Indexes
 			return nil
 		})
 		if err != nil {
@@ -353,6 +388,7 @@ type typeDependent struct {
 	what   string
 	drop   *ast.TableChange // of a table; nil drops the relation
 	rel    *catalog.Relation
+	index  id.Relation   // of the relation, that is dropped
 	domain *catalog.Type // that is dropped, where there is no relation
 }
 
@@ -392,6 +428,12 @@ func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 		}
 		if r.Table == nil {
 			continue
+		}
+		for i := range r.Table.Indexes {
+			x := &r.Table.Indexes[i]
+			if named, err := indexTextsHave(x, func(e ast.Expr) bool { return s.namesType(e, storedPath, t) }); err == nil && named {
+				out = append(out, typeDependent{what: "index " + x.Name, rel: r, index: x.ID})
+			}
 		}
 		for _, check := range r.Table.Checks {
 			if e, err := storedExpr(check.SQL); err == nil && s.namesType(e, storedPath, t) {
@@ -475,9 +517,12 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			return err
 		}
 		var err error
-		if d.drop == nil {
+		switch {
+		case d.index != 0:
+			err = s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, d.index) })
+		case d.drop == nil:
 			err = s.dropRelation(ctx, rel, true, out)
-		} else {
+		default:
 			_, err = s.alterTable(ctx, &ast.AlterTable{Kind: ast.TableObject, Name: ast.ObjectName{Schema: rel.Schema, Name: rel.Name}, Changes: []ast.TableChange{*d.drop}}, out)
 		}
 		if err != nil {

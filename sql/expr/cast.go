@@ -228,6 +228,9 @@ func sessionCast(from, to types.OID) bool {
 	if from == to {
 		return false
 	}
+	if from.IsEnum() || to.IsEnum() {
+		return true // labels may be renamed
+	}
 	switch to {
 	case types.Timestamptz, types.TimeTZ, types.Regclass, types.Regproc, types.Regtype, types.Regnamespace:
 		return true
