@@ -71,6 +71,9 @@ func TestDomainsOfPgx(t *testing.T) {
 			t.Errorf("column %d has type %d, want %d", i, got, want)
 		}
 	}
+	if typ, err := c.LoadType(ctx, "posint"); err != nil || typ.Codec != (pgtype.Int4Codec{}) {
+		t.Errorf("the type is %+v, %v", typ, err)
+	}
 	copied := func(columns []string, values ...any) error {
 		_, err := c.CopyFrom(ctx, pgx.Identifier{"things"}, columns, pgx.CopyFromRows([][]any{values}))
 		return err

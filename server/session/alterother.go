@@ -153,7 +153,7 @@ func (s *Session) place(r *catalog.Relation, x *ast.TableChange) error {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name)
 	}
 	r.Schema, r.Name = schema, name
-	return nil
+	return s.freeOfTypes(r)
 }
 
 // move gives a relation that is in the catalog another place, and with a table its
