@@ -22,6 +22,33 @@ type Type struct {
 	Comment string `json:",omitempty"`
 	// Labels are those of an enum, in their order.
 	Labels []EnumLabel `json:",omitempty"`
+	Domain *Domain     `json:",omitempty"` // nil: the type is an enum
+}
+
+// Domain is a type with constraints.
+type Domain struct {
+	// Of is the type of the values; where the domain is over another, that domain.
+	Of      types.Type
+	NotNull bool          `json:",omitempty"`
+	Default string        `json:",omitempty"` // SQL text; "" is none
+	Checks  []DomainCheck `json:",omitempty"` // the oldest first
+}
+
+// DomainCheck is a CHECK constraint of a domain.
+type DomainCheck struct {
+	ID       id.Relation
+	Name     string
+	SQL      string // the condition on VALUE
+	NotValid bool   `json:",omitempty"` // values of before it were not checked
+	Comment  string `json:",omitempty"`
+}
+
+// Values returns the type of a domain's values, marked as the domain.
+func (t *Type) Values() types.Type { return t.Domain.Of.InDomain(t.OID) }
+
+// Check returns the place of a constraint of a domain, or -1.
+func (d *Domain) Check(name string) int {
+	return slices.IndexFunc(d.Checks, func(c DomainCheck) bool { return c.Name == name })
 }
 
 // EnumLabel is a label of an enum.
@@ -77,7 +104,7 @@ func (s *Snapshot) TypeByName(schema, name string) (t *Type, array bool) {
 		case t.Schema != schema:
 		case t.Name == name:
 			return t, false
-		case t.Array == name:
+		case t.Array == name && t.Array != "":
 			return t, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/tallydb/tallydb/server/servertest"
 )
@@ -51,6 +52,68 @@ func TestEnumsOfPgx(t *testing.T) {
 		t.Errorf("COPY in binary form: %v", err)
 	}
 	servertest.Expect(t, c, "SELECT id, m FROM people ORDER BY m", "1|sad", "7|ok", "0|happy")
+}
+
+// TestDomainsOfPgx: clients see the base type of a domain, and its constraints hold for
+// what they send, in COPY as well.
+func TestDomainsOfPgx(t *testing.T) {
+	ctx := context.Background()
+	c := servertest.Start(t, servertest.Options{}).Connect()
+	servertest.Exec(t, c, "CREATE DOMAIN posint AS int CHECK (VALUE > 0)", "CREATE DOMAIN code AS varchar(3) NOT NULL DEFAULT 'abc'",
+		"CREATE TABLE things (id posint PRIMARY KEY, c code)")
+	rows, err := c.Query(ctx, "SELECT id, c, $1::posint FROM things", 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows.Close()
+	for i, want := range []uint32{pgtype.Int4OID, pgtype.VarcharOID, pgtype.Int4OID} {
+		if got := rows.FieldDescriptions()[i].DataTypeOID; got != want {
+			t.Errorf("column %d has type %d, want %d", i, got, want)
+		}
+	}
+	if typ, err := c.LoadType(ctx, "posint"); err != nil || typ.Codec != (pgtype.Int4Codec{}) {
+		t.Errorf("the type is %+v, %v", typ, err)
+	}
+	copied := func(columns []string, values ...any) error {
+		_, err := c.CopyFrom(ctx, pgx.Identifier{"things"}, columns, pgx.CopyFromRows([][]any{values}))
+		return err
+	}
+	for code, err := range map[string]error{
+		"":      copied([]string{"id"}, 1),
+		"23514": copied([]string{"id", "c"}, 0, "x"),
+		"23502": copied([]string{"c", "id"}, nil, 3),
+		"22001": copied([]string{"id", "c"}, 3, "long"),
+	} {
+		if servertest.Code(err) != code {
+			t.Errorf("COPY: %v, want %q", err, code)
+		}
+	}
+	if _, err := c.Exec(ctx, "INSERT INTO things VALUES ($1, $2)", -1, "x"); servertest.Code(err) != "23514" {
+		t.Errorf("a parameter: %v, want 23514", err)
+	}
+	servertest.Expect(t, c, "SELECT * FROM things", "1|abc")
+}
+
+// TestConstraintsThatComeMeanwhile: a row that was on its way when another session gave
+// the domain a constraint keeps it.
+func TestConstraintsThatComeMeanwhile(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c, other := s.Connect(), s.Connect()
+	servertest.Exec(t, c, "CREATE DOMAIN posint AS int", "CREATE TABLE things (a posint)", "BEGIN", "ALTER DOMAIN posint ADD CHECK (VALUE > 0)")
+	done := make(chan error)
+	go func() {
+		_, err := servertest.Query(other, "INSERT INTO things VALUES (0)")
+		done <- err
+	}()
+	servertest.Eventually(t, "the other session inserts", func() bool {
+		rows, err := servertest.Query(c, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO things%' AND state = 'active'")
+		return err == nil && rows[0] == "1"
+	})
+	servertest.Exec(t, c, "COMMIT")
+	if err := <-done; servertest.Code(err) != "40001" && servertest.Code(err) != "23514" {
+		t.Errorf("the row came in: %v", err)
+	}
+	servertest.Expect(t, c, "SELECT count(*) FROM things", "0")
 }
 
 // TestEnumsOfTransactions: what a transaction does to an enum is for itself until it

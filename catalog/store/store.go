@@ -292,6 +292,10 @@ func (s *Store) Create(d Database, r catalog.Relation) (*catalog.Relation, error
 	if s.snapshots[d.Tenant].ByName(r.Schema, r.Name) != nil {
 		return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
 	}
+	if t, array := s.snapshots[d.Tenant].TypeByName(r.Schema, r.Name); t != nil && !array {
+		return nil, sqlerr.New(sqlerr.DuplicateObject, "type %q already exists", r.Name).
+			WithHint("A relation has an associated type of the same name, so you must use a name that doesn't conflict with any existing type.")
+	}
 	if v := r.ContinuousView; v != nil && s.relations[d.Tenant][v.Stream] == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "the stream was dropped while the statement ran")
 	}

@@ -109,7 +109,7 @@ func TestTransactionsOnTheCatalog(t *testing.T) {
 			typ := named(tx, name)
 			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 			case what == 7 && typ == nil:
-				o, err := s.ReserveType()
+				o, err := s.ReserveType(types.FirstEnum, types.LastEnum)
 				if err != nil {
 					t.Fatal(err)
 				}

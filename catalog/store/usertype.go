@@ -48,6 +48,8 @@ func (s *Store) typesOf(t id.Tenant) []*catalog.Type {
 // as everyone sees it, and next as an open transaction leaves it; nil where it is not.
 func publish(o types.OID, committed, next *catalog.Type) {
 	switch {
+	case !o.IsEnum(): // a domain has no values of its own
+		return
 	case committed == nil && next == nil:
 		types.ForgetEnum(o)
 		return
@@ -68,9 +70,10 @@ func publish(o types.OID, committed, next *catalog.Type) {
 	types.PublishEnum(e)
 }
 
-// ReserveType returns a number that only a type created with it will have. Numbers are
-// drawn, so that those of other data directories that a process may have open differ.
-func (s *Store) ReserveType() (types.OID, error) {
+// ReserveType returns a number from a range that only a type created with it will have.
+// Numbers are drawn, so that those of other data directories that a process may have
+// open differ.
+func (s *Store) ReserveType(first, last types.OID) (types.OID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -78,10 +81,20 @@ func (s *Store) ReserveType() (types.OID, error) {
 		if _, err := rand.Read(b[:]); err != nil {
 			return 0, fmt.Errorf("number a type: %w", err)
 		}
-		if o := types.FirstEnum + types.OID(binary.BigEndian.Uint32(b[:]))&(types.LastEnum-types.FirstEnum)&^1; types.EnumOf(o) == nil {
+		if o := first + types.OID(binary.BigEndian.Uint32(b[:]))&(last-first)&^1; types.EnumOf(o) == nil && !s.hasType(o) {
 			return o, nil
 		}
 	}
+}
+
+// hasType reports whether a type of any database has a number; s.mu is held.
+func (s *Store) hasType(o types.OID) bool {
+	for _, list := range s.types {
+		if list[o] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // SetType adds a type or replaces it.
@@ -123,7 +136,7 @@ func (t *Tx) Types() map[types.OID]*types.Enum {
 	}
 	out := map[types.OID]*types.Enum{}
 	for o, typ := range t.types {
-		if typ != nil {
+		if typ != nil && typ.Domain == nil {
 			out[o] = typ.Enum()
 		}
 	}
@@ -186,7 +199,7 @@ func (t *Tx) renameTypesOf(schema, name string) {
 // transaction has changed; store.mu is held.
 func (t *Tx) usesOpenTypes(r *catalog.Relation) bool {
 	return slices.ContainsFunc(r.Columns, func(c types.Column) bool {
-		_, changed := t.types[c.Type.OID&^1]
+		_, changed := t.types[c.Type.Declared()&^1]
 		return changed
 	})
 }

@@ -14,6 +14,41 @@ import (
 const storedMood = "\x04" + `{"OID":2684354562,"Version":3,"Schema":"public","Name":"mood","Array":"_mood","Owner":"tally",` +
 	`"Created":"2026-01-02T03:04:05Z","Comment":"how it goes","Labels":[{"ID":16386,"Position":4294967296,"Text":"sad"},{"ID":16387,"Position":8589934592,"Text":"happy"}]}`
 
+// storedNote is how version 4 keeps a domain over another.
+const storedNote = "\x04" + `{"OID":2952790018,"Version":4,"Schema":"public","Name":"note","Array":"","Owner":"tally",` +
+	`"Created":"2026-01-02T03:04:05Z","Domain":{"Of":{"oid":1043,"modifier":14,"domain":2952790020},"NotNull":true,"Default":"'x'",` +
+	`"Checks":[{"ID":16388,"Name":"note_check","SQL":"value \u003c\u003e ''","NotValid":true}]}}`
+
+// TestDomainsAreStored: a domain is written as the format says, and read again.
+func TestDomainsAreStored(t *testing.T) {
+	db, s, d := begin(t)
+	note := &catalog.Type{
+		OID: types.FirstDomain + 2, Schema: "public", Name: "note", Owner: "tally", Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Domain: &catalog.Domain{
+			Of:      types.Of(types.Varchar).WithModifier(14).InDomain(types.FirstDomain + 4),
+			NotNull: true, Default: "'x'", Checks: []catalog.DomainCheck{{ID: 16388, Name: "note_check", SQL: "value <> ''", NotValid: true}},
+		},
+	}
+	tx := s.Begin(d)
+	tx.SetType(note)
+	note.Version = 4
+	if err := tx.Commit(db.NewBatch()); err != nil {
+		t.Fatal(err)
+	}
+	value, ok, err := db.Get([]byte("c/type/\x00\x00\x40\x01\xb0\x00\x00\x02"))
+	if err != nil || !ok || string(value) != storedNote {
+		t.Fatalf("%s, %v, %v instead of %s", value, ok, err, storedNote)
+	}
+	again, err := store.Open(db, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ := again.Snapshot(d.Tenant).TypeByOID(note.OID)
+	if typ == nil || typ.Values() != note.Values() || typ.Domain.Check("note_check") != 0 {
+		t.Errorf("read again: %+v", typ)
+	}
+}
+
 // TestTypesAreStored: a type is written as the format says, and read again.
 func TestTypesAreStored(t *testing.T) {
 	db, s, d := begin(t)
@@ -50,7 +85,7 @@ func TestTypesAreStored(t *testing.T) {
 // transaction has changed and not committed.
 func TestStreamsWaitForTypes(t *testing.T) {
 	_, s, d := begin(t)
-	o, err := s.ReserveType()
+	o, err := s.ReserveType(types.FirstEnum, types.LastEnum)
 	if err != nil {
 		t.Fatal(err)
 	}

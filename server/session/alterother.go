@@ -158,6 +158,9 @@ func (s *Session) place(r *catalog.Relation, x *ast.TableChange) error {
 	}
 	was := *r
 	r.Schema, r.Name = schema, name
+	if err := s.freeOfTypes(r); err != nil {
+		return err
+	}
 	return s.renameInViews(&was, r)
 }
 

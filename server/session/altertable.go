@@ -276,7 +276,7 @@ func (c *tableChange) setType(ctx context.Context, n int, x *ast.TableChange) er
 	if err != nil {
 		return err
 	}
-	value, err = expr.Cast(value, t, expr.Assignment)
+	value, err = bind.Coerce(c.s.bindEnv(ec), value, t, expr.Assignment)
 	switch {
 	case err != nil && x.Expr != nil:
 		return sqlerr.New(sqlerr.DatatypeMismatch, "result of USING clause for column %q cannot be cast automatically to type %s", x.OldName, t).

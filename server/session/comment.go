@@ -20,7 +20,7 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 	switch x.Kind {
 	case ast.SchemaObject:
 		return tag, s.commentOnSchema(x, text)
-	case ast.TypeObject:
+	case ast.TypeObject, ast.DomainObject:
 		return tag, s.commentOnType(x, text)
 	case ast.IndexObject:
 		rel, index := s.indexNamed(x.Name)
@@ -34,6 +34,9 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 		return tag, s.setComment(rel, catalog.CommentOf("index", index.Name), text)
 	case ast.DatabaseObject, ast.SinkObject:
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "COMMENT ON %s is not supported", x.Kind).At(x.Position())
+	}
+	if x.OfDomain {
+		return tag, s.commentOnDomainConstraint(x, text)
 	}
 	name, column := x.Name, ""
 	if x.Kind == ast.ColumnObject {

@@ -215,10 +215,11 @@ type copyLoad struct {
 	s        *Session
 	rel      *catalog.Relation
 	columns  []int
-	where    expr.Expr        // over the relation's columns; nil takes every row
-	batch    *types.Batch     // of the data's columns
-	appender *ingest.Appender // of a stream
-	table    *exec.Loader     // of a table
+	where    expr.Expr            // over the relation's columns; nil takes every row
+	batch    *types.Batch         // of the data's columns
+	appender *ingest.Appender     // of a stream
+	table    *exec.Loader         // of a table
+	domains  map[int]*expr.Domain // of the data's columns, by their number in the table
 	rows     int64
 }
 
@@ -326,11 +327,14 @@ func (l *copyLoad) filter(b *types.Batch) (*types.Batch, error) {
 // default or are NULL.
 func (l *copyLoad) fill(b *types.Batch) (*types.Batch, error) {
 	if l.everyColumn() {
-		return b, nil
+		return b, l.checkDomains(b)
 	}
 	out := &types.Batch{Cols: make([]*types.Vector, len(l.rel.Columns)), Rows: b.Rows}
 	for i, n := range l.columns {
 		out.Cols[n] = b.Cols[i]
+	}
+	if err := l.checkDomains(out); err != nil {
+		return nil, err
 	}
 	for i, c := range out.Cols {
 		if c == nil {
@@ -347,6 +351,20 @@ func (l *copyLoad) fill(b *types.Batch) (*types.Batch, error) {
 	return out, nil
 }
 
+// checkDomains makes sure that the data's columns keep the constraints of their domains.
+func (l *copyLoad) checkDomains(b *types.Batch) error {
+	for _, n := range l.columns {
+		d := l.domains[n]
+		if d == nil {
+			continue
+		}
+		if err := d.Check(l.s.exprContext(), b.Cols[n], b.Rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // everyColumn reports whether the data has the relation's columns as they are.
 func (l *copyLoad) everyColumn() bool {
 	for i, n := range l.columns {
@@ -359,9 +377,20 @@ func (l *copyLoad) everyColumn() bool {
 
 // loadTable prepares the insertion of rows into a table.
 func (l *copyLoad) loadTable() error {
-	rules, err := bind.Rules(l.s.bindEnv(l.s.exprContext()), l.rel)
+	env := l.s.bindEnv(l.s.exprContext())
+	rules, err := bind.Rules(env, l.rel)
 	if err != nil {
 		return err
+	}
+	l.domains = map[int]*expr.Domain{}
+	for _, n := range l.columns {
+		domain := env.Snapshot.TypeByOID(l.rel.Columns[n].Type.Domain())
+		if domain == nil {
+			continue
+		}
+		if l.domains[n], err = bind.DomainOf(env, domain); err != nil {
+			return err
+		}
 	}
 	tx := l.s.tx()
 	tx.LockTimeout = l.s.settings.meaning().lockTimeout

@@ -49,6 +49,10 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.createEnum(x)
 	case *ast.AlterType:
 		tag, err = s.alterType(x, out)
+	case *ast.CreateDomain:
+		tag, err = s.createDomain(x)
+	case *ast.AlterDomain:
+		tag, err = s.alterDomain(ctx, x, out)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
@@ -194,7 +198,7 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 	if x.Kind == ast.SchemaObject {
 		return tag, s.dropSchemas(ctx, x, out)
 	}
-	if x.Kind == ast.TypeObject {
+	if x.Kind == ast.TypeObject || x.Kind == ast.DomainObject {
 		return tag, s.dropTypes(ctx, x, out)
 	}
 	kinds, ok := kindsOf[x.Kind]

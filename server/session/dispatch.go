@@ -260,7 +260,7 @@ func (s *Session) constants(args []ast.Expr, want []types.Type) ([]types.Datum, 
 			c = expr.NewNull()
 		}
 		if i < len(want) && want[i].OID != 0 && want[i] != c.Type() {
-			if c, err = expr.Cast(c, want[i], expr.Assignment); err != nil {
+			if c, err = bind.Coerce(s.bindEnv(ec), c, want[i], expr.Assignment); err != nil {
 				return nil, err
 			}
 		}

@@ -81,7 +81,7 @@ func (s *Session) indexOf(rel *catalog.Relation, x *ast.CreateIndex) (*catalog.I
 		if err != nil {
 			return nil, err
 		}
-		made := catalog.IndexExpr{SQL: s.storedText(k.Expr), Type: e.Type(), Name: index.FreeName(rel, bind.IndexColumnName(k.Expr))}
+		made := catalog.IndexExpr{SQL: s.storedText(k.Expr), Type: e.Type().Base(), Name: index.FreeName(rel, bind.IndexColumnName(k.Expr))}
 		switch k.Expr.(type) {
 		case *ast.FuncCall:
 			made.Call = true
@@ -183,7 +183,7 @@ func (c *tableChange) retypeIndexes() error {
 		}
 		x.Exprs = slices.Clone(x.Exprs)
 		for n, e := range bound.Values {
-			x.Exprs[n].Type = e.Type()
+			x.Exprs[n].Type = e.Type().Base()
 		}
 	}
 	return nil

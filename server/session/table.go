@@ -22,6 +22,11 @@ func columnsOf(env *bind.Env, defs []ast.ColumnDef, constraints []ast.Constraint
 		if err != nil {
 			return nil, err
 		}
+		if t.Domain() != 0 {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "columns of streams cannot be of a domain").
+				WithDetail("Events do not change when the domain's constraints do.").
+				WithHint("Use the type that the domain is over.").At(d.Type.Position())
+		}
 		if err := bind.CheckCollation(d.Collation, t); err != nil {
 			return nil, err
 		}

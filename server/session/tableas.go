@@ -173,7 +173,7 @@ func (s *Session) bindBody(rel *catalog.Relation) (*plan.Query, error) {
 	relations[slices.Index(relations, rel)] = &view
 	env := s.bindEnv(s.exprContext())
 	env.Snapshot = catalog.NewSnapshot(now.Version, now.Tenant, now.Database, relations)
-	env.Snapshot.Schemas = now.Schemas
+	env.Snapshot.Schemas, env.Snapshot.Types = now.Schemas, now.Types
 	var names []string
 	for _, c := range rel.Columns {
 		names = append(names, ast.QuoteIdentifier(c.Name))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -105,10 +106,21 @@ func hasLabel(n ast.Node, label string) (found bool) {
 
 // hasColumnsOf reports whether a relation has columns of a type or of its arrays.
 func hasColumnsOf(r *catalog.Relation, t *catalog.Type) bool {
-	return slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) })
+	return slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) || holds(c.Type, t) })
 }
 
-func ofType(c types.Type, t *catalog.Type) bool { return c.OID == t.OID || c.OID == t.OID.ArrayOf() }
+// holds reports whether values of a column are labels of an enum, or have them.
+func holds(c types.Type, t *catalog.Type) bool {
+	return t.Domain == nil && (c.OID == t.OID || c.OID == t.OID.ArrayOf())
+}
+
+// ofType reports whether a type depends on one of a user: is that, or its arrays.
+func ofType(c types.Type, t *catalog.Type) bool {
+	if t.Domain != nil {
+		return c.Domain() == t.OID
+	}
+	return c.Domain() == 0 && holds(c, t)
+}
 
 // readsType reports whether the query of a view may have to do with a type.
 func (s *Session) readsType(view *catalog.Relation, body *ast.Select, path []string, t *catalog.Type) bool {
@@ -141,6 +153,17 @@ func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "label \"%s\" of enum %s cannot be renamed because %s says it", was, t.Shown(), what).
 			WithHint("Drop that, rename the label, and create it again.")
 	}
+	for _, d := range s.snapshot().Types {
+		for _, text := range domainTexts(d) {
+			e, err := storedExpr(text)
+			if err != nil {
+				return err
+			}
+			if hasLabel(e, was) && (holds(d.Domain.Of, t) || s.namesType(e, storedPath, t)) {
+				return refuse("domain " + d.Name)
+			}
+		}
+	}
 	for _, r := range s.snapshot().Relations() {
 		if body, path := s.bodyOf(r); body != nil {
 			if hasLabel(body, was) && s.readsType(r, body, path, t) {
@@ -156,6 +179,17 @@ func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
 				}
 				if hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t)) {
 					return refuse(fmt.Sprintf("constraint %s of table %s", check.Name, r.Name))
+				}
+			}
+			for i := range r.Table.Indexes {
+				says, err := indexTextsHave(&r.Table.Indexes[i], func(e ast.Expr) bool {
+					return hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t))
+				})
+				if err != nil {
+					return err
+				}
+				if says {
+					return refuse("index " + r.Table.Indexes[i].Name)
 				}
 			}
 		}
@@ -177,7 +211,7 @@ func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label i
 		if err != nil {
 			return err
 		}
-		if !hasLabel(e, t.Labels[label].Text) || !ofType(col.Type, t) && !s.namesType(e, storedPath, t) {
+		if !hasLabel(e, t.Labels[label].Text) || !holds(col.Type, t) && !s.namesType(e, storedPath, t) {
 			continue
 		}
 		bound, err := bind.Default(s.bindEnv(s.exprContext()), r, i)
@@ -193,6 +227,77 @@ func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label i
 		}
 	}
 	return s.setDefaults(r, changed)
+}
+
+// domainTexts returns the texts that are kept with a domain.
+func domainTexts(t *catalog.Type) []string {
+	if t.Domain == nil {
+		return nil
+	}
+	var out []string
+	if t.Domain.Default != "" {
+		out = append(out, t.Domain.Default)
+	}
+	for _, c := range t.Domain.Checks {
+		out = append(out, c.SQL)
+	}
+	return out
+}
+
+// renameTypeIn renames a type in a stored expression, and reports whether it is there.
+func (s *Session) renameTypeIn(e ast.Expr, t, next *catalog.Type) (found bool) {
+	s.typeNames(e, storedPath, t, func(name *ast.TypeName) {
+		found = true
+		name.Name.Schema = next.Schema
+		if name.Name.Name == t.Array {
+			name.Name.Name = next.Array
+		} else {
+			name.Name.Name = next.Name
+		}
+	})
+	return found
+}
+
+// indexTextsHave reports whether one of the texts of an index is such.
+func indexTextsHave(x *catalog.Index, such func(ast.Expr) bool) (bool, error) {
+	found := false
+	err := changeIndexTexts(&catalog.Table{Indexes: []catalog.Index{*x}}, func(e ast.Expr) bool {
+		found = found || such(e)
+		return true
+	})
+	return found, err
+}
+
+// renameInDomain replaces the texts of a domain by what renamed makes of them.
+func (s *Session) renameInDomain(t *catalog.Type, renamed func(string) (string, bool, error)) error {
+	if t.Domain == nil {
+		return nil
+	}
+	next, domain, changed := *t, *t.Domain, false
+	next.Domain = &domain
+	domain.Checks = slices.Clone(domain.Checks)
+	replace := func(text *string) error {
+		if *text == "" {
+			return nil
+		}
+		to, found, err := renamed(*text)
+		if found {
+			*text, changed = to, true
+		}
+		return err
+	}
+	if err := replace(&domain.Default); err != nil {
+		return err
+	}
+	for i := range domain.Checks {
+		if err := replace(&domain.Checks[i].SQL); err != nil {
+			return err
+		}
+	}
+	if changed {
+		s.catalog().SetType(&next)
+	}
+	return nil
 }
 
 // setDefaults replaces the texts of some defaults of a table.
@@ -215,17 +320,13 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 		if err != nil {
 			return "", false, err
 		}
-		found := false
-		s.typeNames(e, storedPath, t, func(name *ast.TypeName) {
-			found = true
-			name.Name.Schema = next.Schema
-			if array := name.Name.Name == t.Array; array {
-				name.Name.Name = next.Array
-			} else {
-				name.Name.Name = next.Name
-			}
-		})
+		found := s.renameTypeIn(e, t, next)
 		return ast.String(e), found, nil
+	}
+	for _, d := range s.snapshot().Types {
+		if err := s.renameInDomain(d, renamed); err != nil {
+			return err
+		}
 	}
 	for _, r := range s.snapshot().Relations() {
 		body, path := s.bodyOf(r)
@@ -260,11 +361,19 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 				checks[i].SQL, changed = to, true
 			}
 		}
+		table := *r.Table
+		err := changeIndexTexts(&table, func(e ast.Expr) bool {
+			changed = s.renameTypeIn(e, t, next) || changed
+			return true
+		})
+		if err != nil {
+			return err
+		}
 		if !changed {
 			continue
 		}
-		err := s.catalog().Update(r.ID, func(r *catalog.Relation) error {
-			r.Table.Defaults, r.Table.Checks = defaults, checks
+		err = s.catalog().Update(r.ID, func(r *catalog.Relation) error {
+			r.Table.Defaults, r.Table.Checks, r.Table.Indexes = defaults, checks, table.Indexes
 			return nil
 		})
 		if err != nil {
@@ -276,17 +385,28 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 
 // typeDependent is what uses a type, and what takes it away.
 type typeDependent struct {
-	what string
-	drop *ast.TableChange // of a table; nil drops the relation
-	rel  *catalog.Relation
+	what   string
+	drop   *ast.TableChange // of a table; nil drops the relation
+	rel    *catalog.Relation
+	index  id.Relation   // of the relation, that is dropped
+	domain *catalog.Type // that is dropped, where there is no relation
 }
 
 // typeDependents returns what uses a type.
 func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 	var out []typeDependent
+	for _, d := range s.snapshot().Types {
+		named := slices.ContainsFunc(domainTexts(d), func(text string) bool {
+			e, err := storedExpr(text)
+			return err == nil && s.namesType(e, storedPath, t)
+		})
+		if d.Domain != nil && d.OID != t.OID && (ofType(d.Domain.Of, t) || named) {
+			out = append(out, typeDependent{what: "type " + d.Shown(), domain: d})
+		}
+	}
 	for _, r := range s.snapshot().Relations() {
 		if body, path := s.bodyOf(r); body != nil {
-			if hasColumnsOf(r, t) || s.namesType(body, path, t) {
+			if slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) }) || s.namesType(body, path, t) {
 				out = append(out, typeDependent{what: fmt.Sprintf("%s %s", r.Kind, r.Name), rel: r})
 			}
 			continue
@@ -309,6 +429,12 @@ func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 		if r.Table == nil {
 			continue
 		}
+		for i := range r.Table.Indexes {
+			x := &r.Table.Indexes[i]
+			if named, err := indexTextsHave(x, func(e ast.Expr) bool { return s.namesType(e, storedPath, t) }); err == nil && named {
+				out = append(out, typeDependent{what: "index " + x.Name, rel: r, index: x.ID})
+			}
+		}
 		for _, check := range r.Table.Checks {
 			if e, err := storedExpr(check.SQL); err == nil && s.namesType(e, storedPath, t) {
 				out = append(out, typeDependent{
@@ -324,7 +450,15 @@ func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
 // dropTypes runs DROP TYPE.
 func (s *Session) dropTypes(ctx context.Context, x *ast.Drop, out *sink) error {
 	for _, n := range x.Names {
-		t, err := s.lookupType(n, func(shown string) error { return s.errTypeRequired(n, shown) })
+		t, err := s.lookupType(n, func(shown string) error {
+			if x.Kind == ast.DomainObject {
+				return notADomain(`"` + n.Name + `"`)
+			}
+			return s.errTypeRequired(n, shown)
+		})
+		if err == nil && x.Kind == ast.DomainObject && t.Domain == nil {
+			err = notADomain(`"` + t.Name + `"`)
+		}
 		switch code := sqlerr.CodeOf(err); {
 		case err != nil && x.IfExists && code == sqlerr.InvalidSchemaName:
 			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Schema))
@@ -364,11 +498,17 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
 	for _, d := range list {
-		if d.rel.Stream != nil {
+		if d.rel != nil && d.rel.Stream != nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change stream %s", d.rel.Name).WithHint("Drop the stream first.")
 		}
 	}
 	for _, d := range list {
+		if d.domain != nil {
+			if err := s.dropDomain(ctx, d, out); err != nil {
+				return err
+			}
+			continue
+		}
 		rel := s.snapshot().ByID(d.rel.ID)
 		if rel == nil {
 			continue // an earlier one took it along
@@ -377,9 +517,12 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 			return err
 		}
 		var err error
-		if d.drop == nil {
+		switch {
+		case d.index != 0:
+			err = s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, d.index) })
+		case d.drop == nil:
 			err = s.dropRelation(ctx, rel, true, out)
-		} else {
+		default:
 			_, err = s.alterTable(ctx, &ast.AlterTable{Kind: ast.TableObject, Name: ast.ObjectName{Schema: rel.Schema, Name: rel.Name}, Changes: []ast.TableChange{*d.drop}}, out)
 		}
 		if err != nil {
@@ -388,4 +531,16 @@ func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, o
 	}
 	s.catalog().DropType(t.OID)
 	return nil
+}
+
+// dropDomain drops a domain that a type takes along.
+func (s *Session) dropDomain(ctx context.Context, d typeDependent, out *sink) error {
+	domain := s.snapshot().TypeByOID(d.domain.OID)
+	if domain == nil {
+		return nil // an earlier one took it along
+	}
+	if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s", d.what)); err != nil {
+		return err
+	}
+	return s.dropType(ctx, domain, true, out)
 }

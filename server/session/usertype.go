@@ -34,6 +34,10 @@ func (s *Session) lookupType(n ast.ObjectName, wrong func(shown string) error) (
 	return nil, wrong(builtin.String())
 }
 
+func notADomain(shown string) error {
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is not a domain", shown)
+}
+
 func notAnEnum(shown string) error {
 	return sqlerr.New(sqlerr.WrongObjectType, "%s is not an enum", shown)
 }
@@ -107,7 +111,7 @@ func (s *Session) createEnum(x *ast.CreateEnum) (string, error) {
 		}
 		t.Labels = append(t.Labels, catalog.EnumLabel{ID: s.engine.Catalog.Reserve(), Position: int64(i+1) * types.EnumSpacing, Text: label})
 	}
-	if t.OID, err = s.engine.Catalog.ReserveType(); err != nil {
+	if t.OID, err = s.engine.Catalog.ReserveType(types.FirstEnum, types.LastEnum); err != nil {
 		return "", err
 	}
 	s.catalog().SetType(t)
@@ -121,12 +125,21 @@ func checkLabel(label string) error {
 	return nil
 }
 
-// alterType runs ALTER TYPE.
+// alterType runs ALTER TYPE, and what ALTER DOMAIN has in common with it.
 func (s *Session) alterType(x *ast.AlterType, out *sink) (string, error) {
-	const tag = "ALTER TYPE"
-	t, err := s.lookupType(x.Name, notAnEnum)
-	if err != nil {
+	tag := "ALTER " + string(x.Kind)
+	wrong := notAnEnum
+	if x.Kind == ast.DomainObject {
+		wrong = notADomain
+	}
+	t, err := s.lookupType(x.Name, wrong)
+	switch {
+	case err != nil:
 		return "", err
+	case t.Domain == nil && x.Kind == ast.DomainObject:
+		return "", notADomain(t.Shown())
+	case t.Domain != nil && (x.Action == ast.AddLabel || x.Action == ast.RenameLabel):
+		return "", notAnEnum(t.Shown())
 	}
 	next := *t
 	next.Labels = slices.Clone(t.Labels)
@@ -221,7 +234,10 @@ func (s *Session) placeType(t, next *catalog.Type, x *ast.AlterType) error {
 	if err := s.typeNameTaken(schema, name, where); err != nil {
 		return err
 	}
-	next.Schema, next.Name, next.Array = schema, name, s.arrayName(schema, name)
+	next.Schema, next.Name = schema, name
+	if t.Array != "" {
+		next.Array = s.arrayName(schema, name)
+	}
 	if err := s.renameTypeInTexts(t, next); err != nil {
 		return err
 	}
@@ -234,6 +250,9 @@ func (s *Session) commentOnType(x *ast.CommentOn, text string) error {
 	t, err := s.lookupType(x.Name, func(shown string) error {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "COMMENT ON TYPE %s is not supported", shown)
 	})
+	if err == nil && x.Kind == ast.DomainObject && t.Domain == nil {
+		err = notADomain(`"` + t.Name + `"`)
+	}
 	if err != nil {
 		return err
 	}

@@ -366,6 +366,7 @@ type CommentOn struct {
 	Kind       ObjectKind
 	Name       ObjectName
 	Constraint string
+	OfDomain   bool // the constraint is that of a domain
 	Comment    *string
 }
 

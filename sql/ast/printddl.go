@@ -479,6 +479,9 @@ func (p *printer) commentOn(x *CommentOn) {
 	if x.Kind == ConstraintObject {
 		p.ident(x.Constraint)
 		p.write(" ON ")
+		if x.OfDomain {
+			p.write("DOMAIN ")
+		}
 	}
 	p.name(x.Name)
 	p.write(" IS ")

@@ -33,6 +33,10 @@ func (p *printer) statement(s Statement) {
 		p.createEnum(x)
 	case *AlterType:
 		p.alterType(x)
+	case *CreateDomain:
+		p.createDomain(x)
+	case *AlterDomain:
+		p.alterDomain(x)
 	case *AlterSchema:
 		p.write("ALTER SCHEMA ")
 		p.ident(x.Name)

@@ -40,3 +40,55 @@ func (*AlterType) node()  {}
 
 func (*CreateEnum) statement() {}
 func (*AlterType) statement()  {}
+
+// CreateDomain is CREATE DOMAIN name [AS] type [COLLATE name] [constraints].
+type CreateDomain struct {
+	Pos
+	Name      ObjectName
+	Type      *TypeName
+	Collation *ObjectName
+	Parts     []DomainPart
+}
+
+// DomainPart is DEFAULT expression | NOT NULL | NULL | [CONSTRAINT name] CHECK
+// (expression), in CREATE DOMAIN or as a change of ALTER DOMAIN.
+type DomainPart struct {
+	Pos
+	Kind     DomainPartKind
+	Name     string // of the constraint; "" is none
+	Expr     Expr   // of DomainDefault and DomainCheck
+	NotValid bool
+}
+
+// DomainPartKind is a kind of DomainPart.
+type DomainPartKind uint8
+
+// The kinds of parts of domains.
+const (
+	DomainDefault DomainPartKind = iota + 1
+	DomainNotNull
+	DomainNull
+	DomainCheck
+)
+
+// AlterDomain is ALTER DOMAIN name SET DEFAULT expression | DROP DEFAULT | SET NOT NULL |
+// DROP NOT NULL | ADD constraint | DROP CONSTRAINT [IF EXISTS] name | RENAME CONSTRAINT
+// name TO name | VALIDATE CONSTRAINT name. What it shares with ALTER TYPE is an AlterType.
+type AlterDomain struct {
+	Pos
+	Name ObjectName
+	// Action is SetDefault, DropDefault, SetNotNull, DropNotNull, AddConstraint,
+	// DropConstraint, RenameConstraint or ValidateConstraint.
+	Action     AlterAction
+	Expr       Expr        // of SetDefault
+	Part       *DomainPart // of AddConstraint
+	IfExists   bool
+	Constraint string
+	NewName    string
+}
+
+func (*CreateDomain) node() {}
+func (*AlterDomain) node()  {}
+
+func (*CreateDomain) statement() {}
+func (*AlterDomain) statement()  {}

@@ -209,7 +209,7 @@ func (b *binder) bindForm(bind func([]types.Type, []*types.Datum) (agg.Bound, er
 	argTypes := make([]types.Type, len(args))
 	consts := make([]*types.Datum, len(args))
 	for i, a := range args {
-		argTypes[i] = a.Type()
+		argTypes[i] = a.Type().Base()
 		folded := expr.Fold(a, &expr.Context{})
 		if k, ok := folded.(*expr.Const); ok {
 			d := k.Datum

@@ -110,12 +110,14 @@ type binder struct {
 	// that do.
 	top   *ast.With
 	parts []plan.Node
+	// domains are those that the statement casts to, with their constraints.
+	domains map[types.OID]*expr.Domain
 	// viewPath replaces the search path in the body of a view.
 	viewPath []string
 }
 
 func newBinder(env *Env, params []types.Type, base int) *binder {
-	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, written: map[id.Relation]*plan.Rules{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}}
+	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, written: map[id.Relation]*plan.Rules{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}, domains: map[types.OID]*expr.Domain{}}
 }
 
 func (b *binder) use(r *catalog.Relation) {

@@ -29,30 +29,37 @@ func (b *binder) checks(rel *catalog.Relation) ([]plan.Check, error) {
 	if rel.Table == nil || len(rel.Table.Checks) == 0 {
 		return nil, nil
 	}
-	defer b.storedText()()
 	out := make([]plan.Check, len(rel.Table.Checks))
 	for i, c := range rel.Table.Checks {
-		body, err := b.viewBody("SELECT " + c.SQL)
-		if err != nil {
-			return nil, err
-		}
-		core, ok := body.Body.(*ast.SelectCore)
-		if !ok || len(core.Targets) != 1 {
-			return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "check constraint %q is not an expression", c.Name)
-		}
-		cond, err := b.check(rel, core.Targets[0].Expr, "check constraint")
-		if err == nil && cond.Type().OID != types.Bool {
-			given := cond.Type()
-			if cond, err = expr.Cast(cond, types.Of(types.Bool), expr.Assignment); err != nil {
-				err = sqlerr.New(sqlerr.DatatypeMismatch, "argument of CHECK must be type boolean, not type %s", given)
-			}
-		}
+		cond, err := b.storedCondition(rel, c.SQL, "check constraint "+c.Name)
 		if err != nil {
 			return nil, err
 		}
 		out[i] = plan.Check{Name: c.Name, Cond: cond}
 	}
 	return out, nil
+}
+
+// storedCondition binds the text of a CHECK constraint, which is of what.
+func (b *binder) storedCondition(rel *catalog.Relation, sql, what string) (expr.Expr, error) {
+	defer b.storedText()()
+	body, err := b.viewBody("SELECT " + sql)
+	if err != nil {
+		return nil, err
+	}
+	core, ok := body.Body.(*ast.SelectCore)
+	if !ok || len(core.Targets) != 1 {
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "the text of %s is not an expression", what)
+	}
+	cond, err := b.check(rel, core.Targets[0].Expr, "check constraint")
+	if err != nil || cond.Type().OID == types.Bool {
+		return cond, err
+	}
+	given := cond.Type()
+	if cond, err = expr.Cast(cond, types.Of(types.Bool), expr.Assignment); err != nil {
+		err = sqlerr.New(sqlerr.DatatypeMismatch, "argument of CHECK must be type boolean, not type %s", given)
+	}
+	return cond, err
 }
 
 // check binds an expression over one row of a table, that is for what.

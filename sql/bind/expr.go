@@ -500,7 +500,12 @@ func (b *binder) cast(c *clause, x *ast.Cast) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := expr.Cast(arg, t, expr.Explicit)
+	if b.forView && t.Domain() != 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "casts to a domain are not supported in continuous views").
+			WithDetail("What a view keeps cannot follow when the domain's constraints change.").
+			WithHint("Use the type that the domain is over.").At(x.Type.Position())
+	}
+	out, err := b.toType(arg, t, expr.Explicit)
 	if err != nil {
 		return nil, err
 	}

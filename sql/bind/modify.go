@@ -121,7 +121,7 @@ func (b *binder) insertSource(rel *catalog.Relation, columns []int, x *ast.Inser
 	}
 	want := make([]types.Type, len(columns))
 	for i, c := range columns {
-		want[i] = rel.Columns[c].Type
+		want[i] = rel.Columns[c].Type.Base()
 	}
 	r, err := b.selectInto(source, ctx, want)
 	if err != nil {
@@ -233,9 +233,9 @@ func identityGiven(rel *catalog.Relation, to []int, given []expr.Expr, overridin
 // assign casts a value for a column.
 func (b *binder) assign(rel *catalog.Relation, column int, e expr.Expr) (expr.Expr, error) {
 	c := rel.Columns[column]
-	out, err := expr.Cast(e, c.Type, expr.Assignment)
+	out, err := b.toType(e, c.Type, expr.Assignment)
 	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.CannotCoerce || code == sqlerr.DatatypeMismatch) {
-		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, c.Type, e.Type()).
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, b.declared(c.Type), e.Type()).
 			WithHint("You will need to rewrite or cast the expression.")
 	}
 	return out, err
@@ -262,9 +262,20 @@ func (b *binder) fill(rel *catalog.Relation, columns []int, given []expr.Expr) (
 func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error) {
 	t := rel.Columns[column].Type
 	text := rel.Default(column)
+	if domain := b.env.Snapshot.TypeByOID(t.Domain()); text == "" && domain != nil {
+		text = domain.Domain.Default
+	}
+	if text == "" && t.Domain() != 0 {
+		return b.assign(rel, column, expr.NewNull())
+	}
 	if text == "" {
 		return expr.NewConst(types.NullOf(t)), nil
 	}
+	return b.storedDefault(text, "column "+rel.Columns[column].Name, func(e expr.Expr) (expr.Expr, error) { return b.assign(rel, column, e) })
+}
+
+// storedDefault binds the text of a default of what, and has it assigned.
+func (b *binder) storedDefault(text, what string, assign func(expr.Expr) (expr.Expr, error)) (expr.Expr, error) {
 	defer b.storedText()()
 	body, err := b.viewBody("SELECT " + text)
 	if err != nil {
@@ -272,13 +283,13 @@ func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error)
 	}
 	core, ok := body.Body.(*ast.SelectCore)
 	if !ok || len(core.Targets) != 1 {
-		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "default of column %q is not an expression", rel.Columns[column].Name)
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "default of %s is not an expression", what)
 	}
 	e, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: "DEFAULT"}, core.Targets[0].Expr)
 	if err != nil {
 		return nil, err
 	}
-	return b.assign(rel, column, e)
+	return assign(e)
 }
 
 // modify completes a statement that writes: it yields what RETURNING asks for of

@@ -59,6 +59,14 @@ func (b *binder) referencedBy(r catalog.Reference) (*plan.Reference, error) {
 			ref.Updated = append(ref.Updated, e)
 		}
 	}
+	if uses(catalog.SetNull) {
+		ref.Nulls = make([]expr.Expr, len(r.Key.Columns))
+		for i, c := range r.Key.Columns {
+			if ref.Nulls[i], err = b.assign(r.From, c, expr.NewNull()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if uses(catalog.SetDefault) {
 		ref.Defaults = make([]expr.Expr, len(r.Key.Columns))
 		for i, c := range r.Key.Columns {

@@ -88,7 +88,7 @@ func (b *binder) setCall(c *clause, x *ast.FuncRef) (*plan.FunctionScan, error) 
 			if a.Type == nil {
 				continue
 			}
-			t, err := b.typeOf(a.Type)
+			t, err := b.plainType(a.Type, "columns of a function")
 			if err != nil {
 				return nil, err
 			}

@@ -8,16 +8,29 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// TypeOf resolves a type as written.
+// TypeOf resolves a type as written, which may be a domain.
 func TypeOf(env *Env, n *ast.TypeName) (types.Type, error) { return newBinder(env, nil, 0).typeOf(n) }
+
+// plainType resolves a type where domains are not supported.
+func (b *binder) plainType(n *ast.TypeName, what string) (types.Type, error) {
+	t, err := b.typeOf(n)
+	if err == nil && t.Domain() != 0 {
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be of a domain", what).WithHint("Use the type that the domain is over.").At(n.Position())
+	}
+	return t, err
+}
 
 func (b *binder) typeOf(n *ast.TypeName) (types.Type, error) {
 	t, err := b.elementType(n)
 	if err != nil {
 		return t, sqlerr.From(err).At(n.Position())
 	}
-	if len(n.ArrayBounds) == 0 || t.OID.IsArray() { // an array of arrays is one of more dimensions
+	if len(n.ArrayBounds) == 0 || t.OID.IsArray() && t.Domain() == 0 { // an array of arrays is one of more dimensions
 		return t, nil
+	}
+	if t.Domain() != 0 {
+		return t, sqlerr.New(sqlerr.FeatureNotSupported, "arrays of domains are not supported").
+			WithHint("Use an array of the type that the domain is over.").At(n.Position())
 	}
 	a := t.OID.ArrayOf()
 	if a == 0 {
@@ -31,7 +44,7 @@ func (b *binder) elementType(n *ast.TypeName) (types.Type, error) {
 		return userType(n, t, array)
 	}
 	if s := n.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {
-		if !b.env.Snapshot.HasSchema(s) {
+		if b.env.Snapshot != nil && !b.env.Snapshot.HasSchema(s) {
 			return types.Type{}, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", s)
 		}
 		return types.Type{}, sqlerr.New(sqlerr.UndefinedObject, "type \"%s.%s\" does not exist", s, n.Name.Name)

@@ -47,7 +47,10 @@ func userType(n *ast.TypeName, t *catalog.Type, array bool) (types.Type, error) 
 	if len(n.Modifiers) > 0 {
 		return types.Type{}, sqlerr.New(sqlerr.SyntaxError, "type modifier is not allowed for type %q", n.Name.Name)
 	}
-	if array {
+	switch {
+	case t.Domain != nil:
+		return t.Values(), nil
+	case array:
 		return types.Of(t.OID.ArrayOf()), nil
 	}
 	return types.Of(t.OID), nil

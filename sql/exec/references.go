@@ -318,9 +318,11 @@ func (r *run) setColumns(ref *plan.Reference, action catalog.ReferentialAction, 
 		if !slices.Contains(set, column) {
 			continue
 		}
-		value := types.NullOf(rows.Cols[column].Type)
+		var value types.Datum
 		var err error
 		switch action {
+		case catalog.SetNull:
+			value, err = r.constant(ref.Nulls[n])
 		case catalog.SetDefault:
 			value, err = r.constant(ref.Defaults[n])
 		case catalog.Cascade:

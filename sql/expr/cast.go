@@ -56,6 +56,9 @@ func Cast(e Expr, to types.Type, ctx CastContext) (Expr, error) {
 	if from == to && from.OID != types.Unknown {
 		return e, nil
 	}
+	if from.Domain() != 0 && from.Base() == to && ctx != Explicit {
+		return e, nil // a domain's values are those of its base type
+	}
 	if from.OID == types.Unknown {
 		return castUnknown(e, to, ctx)
 	}
@@ -224,6 +227,9 @@ func sessionCast(from, to types.OID) bool {
 	}
 	if from == to {
 		return false
+	}
+	if from.IsEnum() || to.IsEnum() {
+		return true // labels may be renamed
 	}
 	switch to {
 	case types.Timestamptz, types.TimeTZ, types.Regclass, types.Regproc, types.Regtype, types.Regnamespace:

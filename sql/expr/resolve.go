@@ -212,6 +212,9 @@ func exprOIDs(args []Expr) []types.OID {
 
 // bindCall casts the arguments and fixes polymorphic types.
 func bindCall(c candidate, args []Expr, op bool) (Expr, error) {
+	if c.fn.name == "pg_typeof" && args[0].Type().Domain() != 0 {
+		return NewConst(types.IntDatum(types.Regtype, int64(args[0].Type().Domain()))), nil
+	}
 	elem, err := polymorphicElem(c, args)
 	if err != nil {
 		return nil, err

@@ -257,8 +257,11 @@ func formatType(ec *Context, a []types.Datum) (types.Datum, error) {
 	if a[0].Int == 0 {
 		return text("-")
 	}
-	if t.OID >= types.FirstEnum {
-		return text(types.FormatDatum(types.IntDatum(types.Regtype, a[0].Int), ec.TextOptions()))
+	if named := ec.TextOptions().RegName; t.OID >= types.FirstEnum && named != nil {
+		if name, ok := named(types.Regtype, uint32(t.OID)); ok {
+			return text(name)
+		}
+		return text("???")
 	}
 	if t.OID == types.Bpchar && !a[1].Null && a[1].Int < 0 {
 		return text("bpchar")

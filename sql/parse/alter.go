@@ -20,6 +20,8 @@ func (p *parser) alter(t *token) (ast.Statement, error) {
 		return p.alterSchema(t)
 	case p.acceptWord("type"):
 		return p.alterType(t)
+	case p.acceptWord("domain"):
+		return p.alterDomain(t)
 	case p.roleWord():
 		return p.alterRole(t)
 	}
@@ -28,7 +30,7 @@ func (p *parser) alter(t *token) (ast.Statement, error) {
 			return p.alterTable(t, kind)
 		}
 	}
-	if p.isWord("database", "system", "default", "domain", "function", "extension", "policy", "operator", "aggregate", "collation") {
+	if p.isWord("database", "system", "default", "function", "extension", "policy", "operator", "aggregate", "collation") {
 		return nil, unsupported(p.cur(), "ALTER "+upper(p.cur().text))
 	}
 	return nil, p.errorHere()

@@ -41,7 +41,9 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 		return p.createRole(t, p.next().text)
 	case p.acceptWord("type"):
 		return p.createType(t)
-	case p.isWord("domain", "function", "procedure", "trigger",
+	case p.acceptWord("domain"):
+		return p.createDomain(t)
+	case p.isWord("function", "procedure", "trigger",
 		"extension", "user", "aggregate", "operator", "rule", "policy", "publication",
 		"subscription", "collation", "cast", "server", "foreign", "tablespace", "event", "language"):
 		return nil, unsupported(p.cur(), "CREATE "+upper(p.cur().text))

@@ -34,6 +34,8 @@ func (p *parser) objectKind() ast.ObjectKind {
 		return ast.ConstraintObject
 	case p.acceptWord("type"):
 		return ast.TypeObject
+	case p.acceptWord("domain"):
+		return ast.DomainObject
 	}
 	return ""
 }
@@ -46,7 +48,7 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" || s.Kind == ast.ColumnObject || s.Kind == ast.ConstraintObject {
-		if first.isWord("domain", "function",
+		if first.isWord("function",
 			"extension", "owned", "procedure", "trigger", "aggregate", "operator", "policy") {
 			return nil, unsupported(first, "DROP "+upper(first.text))
 		}
@@ -91,6 +93,10 @@ func (p *parser) comment(t *token) (ast.Statement, error) {
 		}
 		if err := p.expectWord("on"); err != nil {
 			return nil, err
+		}
+		if p.isWord("domain") && p.peek(1).isColumnID() {
+			p.at++
+			s.OfDomain = true
 		}
 	}
 	if s.Name, err = p.objectName(); err != nil {

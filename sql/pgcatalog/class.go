@@ -74,7 +74,11 @@ func addAttribute(w *writer, relation uint32, number int, col types.Column, hasD
 	if number < 0 {
 		statistics = 0
 	}
-	w.add(relation, col.Name, col.Type.OID, int(info.Len), number, dims, int(col.Type.Modifier()), info.ByVal, info.Align,
+	modifier := int(col.Type.Modifier())
+	if col.Type.Domain() != 0 {
+		modifier = -1 // the domain has it
+	}
+	w.add(relation, col.Name, col.Type.Declared(), int(info.Len), number, dims, modifier, info.ByVal, info.Align,
 		info.Storage, col.NotNull, hasDefault, identity, collationOf(col.Type.OID), statistics)
 }
 

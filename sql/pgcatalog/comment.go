@@ -39,6 +39,11 @@ func (c *Catalog) comments(row func(comment)) {
 			row(comment{uint32(t.OID), pgTypeOID, 0, t.Comment})
 		}
 	}
+	c.domainChecks(func(_ *catalog.Type, check *catalog.DomainCheck) {
+		if check.Comment != "" {
+			row(comment{uint32(check.ID), pgConstraintOID, 0, check.Comment})
+		}
+	})
 }
 
 // commentsOf calls row for the comments on a relation, or on an index and its

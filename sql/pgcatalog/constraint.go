@@ -97,6 +97,7 @@ func fillConstraints(c *Catalog, w *writer) {
 		w.add(uint32(check.ID), check.Name, c.schemaOID(r.Schema), "c", uint32(r.ID), uint32(0), nil, false)
 	})
 	c.addForeignKeys(w)
+	c.addDomainChecks(w)
 }
 
 func fillDefaults(c *Catalog, w *writer) {

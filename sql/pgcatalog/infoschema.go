@@ -82,13 +82,20 @@ func fillInfoViews(c *Catalog, w *writer) {
 }
 
 func fillColumns(c *Catalog, w *writer) {
-	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier is_identity identity_generation " + dataTypeColumns)
+	w.columns("table_schema table_name column_name ordinal_position column_default is_nullable is_updatable dtd_identifier is_identity identity_generation domain_catalog domain_schema domain_name " + dataTypeColumns)
 	w.always("table_catalog", c.database(), "udt_catalog", c.database(), "is_self_referencing", "NO",
 		"identity_cycle", "NO", "is_generated", "NEVER")
 	row := func(schema, table string, i int, col types.Column, byDefault any, updatable bool, identity any) {
+		of, nullable := col.Type, !col.NotNull
+		var domainCatalog, domainSchema, domainName any
+		if domain := c.userType(of.Domain()); domain != nil {
+			of, nullable = domain.Domain.Of, nullable && !domain.Domain.NotNull
+			domainCatalog, domainSchema, domainName = c.database(), domain.Schema, domain.Name
+		}
 		w.add(append([]any{
-			schema, table, col.Name, i + 1, byDefault, yesNo(!col.NotNull), yesNo(updatable), strconv.Itoa(i + 1), yesNo(identity != nil), identity,
-		}, c.dataType(col.Type)...)...)
+			schema, table, col.Name, i + 1, byDefault, yesNo(nullable), yesNo(updatable), strconv.Itoa(i + 1), yesNo(identity != nil), identity,
+			domainCatalog, domainSchema, domainName,
+		}, c.dataType(of)...)...)
 	}
 	for _, t := range definitions().list {
 		for i, col := range t.columns[:t.shown] {
@@ -121,6 +128,9 @@ func (c *Catalog) dataType(t types.Type) []any {
 		if info.Category == 'A' && info.Array == 0 && t.OID != types.Int2Vector && t.OID != types.OidVector || info.Name[0] == '_' {
 			name = "ARRAY"
 		}
+	}
+	if domain := c.userType(t.Domain()); domain != nil {
+		return []any{"USER-DEFINED", domain.Name, domain.Schema, nil, nil, nil, nil, nil, nil}
 	}
 	if user := c.userType(t.OID); user != nil {
 		schema = user.Schema

@@ -156,6 +156,11 @@ func (c *Catalog) defineKey(what expr.Definition, oid uint32, sub int) (text str
 			text, ok = "CHECK ("+check.SQL+")", true
 		}
 	})
+	c.domainChecks(func(_ *catalog.Type, check *catalog.DomainCheck) {
+		if what == expr.ConstraintDefinition && uint32(check.ID) == oid {
+			text, ok = domainCheckText(check), true
+		}
+	})
 	for _, r := range c.references() {
 		if what == expr.ConstraintDefinition && uint32(r.Key.ID) == oid {
 			return c.foreignKeyText(&r), true

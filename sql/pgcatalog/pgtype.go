@@ -26,7 +26,7 @@ type ioFunction struct {
 type typeIO [4]ioFunction
 
 // typeIOs are the functions by type name; arrays share those of "array", and
-// enums those of "enum".
+// enums those of "enum". Values of domains are read by those of "domain".
 var typeIOs = sync.OnceValue(func() map[string]typeIO {
 	m := map[string]typeIO{"array": {
 		{750, "array_in", types.AnyArray, 0},
@@ -43,6 +43,9 @@ var typeIOs = sync.OnceValue(func() map[string]typeIO {
 		{3505, "enum_out", types.AnyEnum, 1},
 		{3532, "enum_recv", types.AnyEnum, 2},
 		{3533, "enum_send", types.AnyEnum, 3},
+	}, "domain": {
+		{2597, "domain_in", types.Any, 0},
+		{2598, "domain_recv", types.Any, 2},
 	}}
 	for line := range strings.Lines(typeIOText) {
 		f := strings.Fields(line)
@@ -67,11 +70,12 @@ func ioOf(t *types.Info) typeIO {
 }
 
 const typeColumns = `oid typname typnamespace typlen typbyval typtype typcategory typispreferred typdelim typrelid
-	typsubscript typelem typarray typinput typoutput typreceive typsend typalign typstorage typcollation`
+	typsubscript typelem typarray typinput typoutput typreceive typsend typalign typstorage typcollation
+	typtypmod typbasetype typnotnull typdefault typdefaultbin`
 
 func startTypes(w *writer) {
 	w.columns(typeColumns)
-	w.always("typowner", ownerOID, "typisdefined", true, "typtypmod", -1)
+	w.always("typowner", ownerOID, "typisdefined", true)
 }
 
 // Numbers of the subscript handlers, which clients test for true arrays.
@@ -90,7 +94,7 @@ func fillTypes(w *writer) {
 			}
 		}
 		w.add(t.OID, t.Name, pgCatalogOID, int(t.Len), t.ByVal, t.Type, t.Category, t.Preferred, t.Delim, 0, subscript, t.Elem,
-			t.Array, io[0].oid, io[1].oid, io[2].oid, io[3].oid, t.Align, t.Storage, collationOf(t.OID))
+			t.Array, io[0].oid, io[1].oid, io[2].oid, io[3].oid, t.Align, t.Storage, collationOf(t.OID), -1, 0, false, nil, nil)
 	}
 	for _, t := range definitions().list {
 		addRowType(w, t.rowType, t.name, schemaOIDs[t.schema], t.oid)
@@ -111,5 +115,5 @@ func fillRowTypes(c *Catalog, w *writer) {
 func addRowType(w *writer, oid uint32, name string, schema, relation uint32) {
 	io := typeIOs()["record"]
 	w.add(oid, name, schema, -1, false, "c", "C", false, ",", relation, 0, 0, 0, io[0].oid, io[1].oid, io[2].oid, io[3].oid,
-		"d", "x", 0)
+		"d", "x", 0, -1, 0, false, nil, nil)
 }

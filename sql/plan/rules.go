@@ -26,8 +26,8 @@ type Reference struct {
 	// From are the rules of the referencing table, where a referential action may
 	// write it.
 	FromRules *Rules
-	// Defaults are those of Key.Columns, where an action sets them.
-	Defaults []expr.Expr
+	// Nulls and Defaults are what Key.Columns get where an action sets them so.
+	Nulls, Defaults []expr.Expr
 	// Updated are Key.Columns as a referenced row has them, over the columns of To,
 	// where an update cascades.
 	Updated []expr.Expr

@@ -12,11 +12,13 @@ import (
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
-// Types that users define have numbers of their own: of an enum an even one, and the
-// odd one behind it is its arrays'.
+// Types that users define have numbers of their own: an even one, and the odd one behind
+// it is that of the arrays of an enum.
 const (
-	FirstEnum OID = 0xA000_0000
-	LastEnum  OID = 0xAFFF_FFFF
+	FirstEnum   OID = 0xA000_0000
+	LastEnum    OID = 0xAFFF_FFFF
+	FirstDomain OID = 0xB000_0000
+	LastDomain  OID = 0xBFFF_FFFF
 )
 
 // IsEnum reports whether values of the type are labels of an enum.

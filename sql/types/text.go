@@ -418,14 +418,14 @@ func appendReg(dst []byte, d Datum, opts *TextOptions) []byte {
 	if d.Int == 0 {
 		return append(dst, '-')
 	}
-	if opts != nil && opts.RegName != nil && (d.Type.OID != Regtype || OID(d.Int) >= FirstEnum) {
+	builtin := d.Type.OID == Regtype && OID(d.Int) < FirstEnum
+	if !builtin && opts != nil && opts.RegName != nil {
 		if s, ok := opts.RegName(d.Type.OID, uint32(d.Int)); ok {
 			return append(dst, s...)
 		}
-	}
-	if t := OID(d.Int); d.Type.OID == Regtype {
-		if _, ok := Lookup(t); ok {
-			return append(dst, Of(t).String()...)
+	} else if d.Type.OID == Regtype {
+		if _, ok := Lookup(OID(d.Int)); ok {
+			return append(dst, Of(OID(d.Int)).String()...)
 		}
 	}
 	return strconv.AppendInt(dst, d.Int, 10)

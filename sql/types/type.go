@@ -79,9 +79,13 @@ const (
 // Type is a PostgreSQL type with its modifier (varchar(10), numeric(12,2)).
 // The zero modifier means none, so Type{OID: Int4} is complete and comparable
 // with ==.
+//
+// A domain is its base type with a mark: who computes with values looks at the OID,
+// which is the base type's, and who casts, stores or describes them at the domain.
 type Type struct {
-	OID OID
-	mod int32 // PostgreSQL's atttypmod + 1
+	OID    OID
+	mod    int32 // PostgreSQL's atttypmod + 1
+	domain OID
 }
 
 // Of returns the type without a modifier.
@@ -89,6 +93,27 @@ func Of(oid OID) Type { return Type{OID: oid} }
 
 // WithModifier returns t with PostgreSQL's atttypmod m; -1 means none.
 func (t Type) WithModifier(m int32) Type { return Type{OID: t.OID, mod: m + 1} }
+
+// InDomain returns t as the domain of this number, whose values are of type t.
+func (t Type) InDomain(domain OID) Type {
+	t.domain = domain
+	return t
+}
+
+// Domain returns the number of the domain that t is, or 0.
+func (t Type) Domain() OID { return t.domain }
+
+// Base returns the type of the values of a domain; other types are their own.
+func (t Type) Base() Type { return t.InDomain(0) }
+
+// Declared returns the number of the type as pg_attribute has it: that of the domain,
+// where t is one.
+func (t Type) Declared() OID {
+	if t.domain != 0 {
+		return t.domain
+	}
+	return t.OID
+}
 
 // Modifier returns PostgreSQL's atttypmod, or -1 where there is none.
 func (t Type) Modifier() int32 { return t.mod - 1 }
