@@ -29,6 +29,7 @@ type Schema struct {
 	Owner   string
 	Created time.Time
 	Comment string `json:",omitempty"`
+	ACL     ACL    `json:",omitzero"`
 }
 
 // Relation is a descriptor of any kind. Exactly one of the pointers that fits
@@ -44,6 +45,7 @@ type Relation struct {
 	Owner   string
 	// Comments are what COMMENT ON said of it (key "") and of its parts, see CommentOf.
 	Comments map[string]string `json:",omitempty"`
+	ACL      ACL               `json:",omitzero"` // who may do what with it
 
 	Table          *Table          `json:",omitempty"`
 	Stream         *Stream         `json:",omitempty"`
@@ -130,6 +132,9 @@ type View struct {
 	// Path is the search path of that session, by which the names in the body are
 	// looked up; nil is the view's own schema.
 	Path []string `json:",omitempty"`
+	// Invoker says that its body is read with the rights of who reads the view, not of its
+	// owner.
+	Invoker bool `json:",omitempty"`
 }
 
 // Body returns the query of a view of any kind but a continuous one, or nil.

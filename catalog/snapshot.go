@@ -19,6 +19,9 @@ type Snapshot struct {
 	Database  string
 	Schemas   []Schema // those of the user but public, by name
 	Types     []*Type  // of the user, by schema and name
+	Public    Schema   // the schema public
+	Owner     string   // of the database
+	ACL       ACL      // of the database
 	byID      map[id.Relation]*Relation
 	byName    map[string]*Relation // schema + "." + name
 	relations []*Relation          // by schema and name
@@ -32,7 +35,7 @@ func NewSnapshot(version uint64, tenant id.Tenant, database string, relations []
 		Version: version, Tenant: tenant, Database: database,
 		byID:      make(map[id.Relation]*Relation, len(relations)),
 		byName:    make(map[string]*Relation, len(relations)),
-		relations: slices.Clone(relations), referencing: map[id.Relation][]*Relation{},
+		relations: slices.Clone(relations), referencing: map[id.Relation][]*Relation{}, Public: NewPublic(BootstrapRole), Owner: BootstrapRole,
 	}
 	slices.SortFunc(s.relations, func(a, b *Relation) int {
 		return cmp.Or(strings.Compare(a.Schema, b.Schema), strings.Compare(a.Name, b.Name))
@@ -57,6 +60,19 @@ func (s *Snapshot) With(r *Relation) *Snapshot {
 // HasSchema reports whether relations can be in a schema.
 func (s *Snapshot) HasSchema(name string) bool {
 	return name == PublicSchema || slices.ContainsFunc(s.Schemas, func(x Schema) bool { return x.Name == name })
+}
+
+// Schema returns a schema of relations by name, nil if there is none.
+func (s *Snapshot) Schema(name string) *Schema {
+	if name == PublicSchema {
+		return &s.Public
+	}
+	for i := range s.Schemas {
+		if s.Schemas[i].Name == name {
+			return &s.Schemas[i]
+		}
+	}
+	return nil
 }
 
 // Relations returns all relations by schema and name. Callers only read it.

@@ -110,7 +110,16 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 	_, c = logIn(t, s, "sslmode=disable user=alice password=wonder", nil)
-	servertest.Exec(t, c, `ALTER ROLE CURRENT_USER PASSWORD 'second'`, `ALTER USER late VALID UNTIL 'infinity'`, `ALTER ROLE nologin LOGIN`)
+	servertest.Exec(t, c, `ALTER ROLE CURRENT_USER PASSWORD 'second'`)
+	for _, sql := range []string{`ALTER USER late VALID UNTIL 'infinity'`, `ALTER ROLE nologin LOGIN`, `ALTER ROLE alice CREATEROLE`} {
+		servertest.ExpectCode(t, c, "42501", sql)
+	}
+	require = false // a client of this machine is trusted again
+	s = s.Reopen()
+	servertest.Exec(t, s.Connect(), `ALTER USER late VALID UNTIL 'infinity'`, `ALTER ROLE nologin LOGIN`, `ALTER ROLE alice CREATEROLE`)
+	require = true
+	s = s.Reopen()
+	_, c = logIn(t, s, "sslmode=disable user=alice password=second", nil)
 	for settings, want := range map[string]string{
 		"user=alice password=wonder": "28P01", "user=alice password=second": "", "user=late password=x": "", "user=nologin password=x": "",
 	} {

@@ -251,8 +251,8 @@ func (n *Node) tenant(name string) (*session.Tenant, error) {
 	return t, nil
 }
 
-func (n *Node) createTenant(name string) error {
-	d, err := n.catalog.CreateDatabase(name, n.cfg.Now())
+func (n *Node) createTenant(name, owner string) error {
+	d, err := n.catalog.CreateDatabase(name, owner, n.cfg.Now())
 	if err != nil {
 		return err
 	}

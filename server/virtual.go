@@ -40,17 +40,17 @@ func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.Virtual
 			}, v)
 		},
 	}
-	cfg.Databases = func() []string {
-		var names []string
+	cfg.Databases = func() []pgcatalog.Database {
+		var out []pgcatalog.Database
 		for _, d := range n.catalog.Databases() {
-			names = append(names, d.Name)
+			out = append(out, pgcatalog.Database{Name: d.Name, Owner: d.Owner, ACL: d.ACL})
 		}
-		return names
+		return out
 	}
 	if s == nil {
 		return pgcatalog.New(cfg)
 	}
-	cfg.User = s.User()
+	cfg.User, cfg.Role, cfg.Rights = s.User(), s.Role(), n.catalog.Access()
 	cfg.Settings = func() []pgcatalog.Setting {
 		var out []pgcatalog.Setting
 		for _, i := range s.Settings() {
@@ -89,7 +89,7 @@ func (n *Node) activity() []pgcatalog.Activity {
 	var out []pgcatalog.Activity
 	for _, a := range n.engine.Sessions() {
 		x := pgcatalog.Activity{
-			Database: a.Database, User: a.User, Application: a.Application, ProcessID: int64(a.ProcessID), State: a.State, Query: a.Query,
+			Database: a.Database, User: a.User, Role: a.Role, Application: a.Application, ProcessID: int64(a.ProcessID), State: a.State, Query: a.Query,
 			BackendStart: a.BackendStart, TransactionStart: a.TransactionStart, QueryStart: a.QueryStart, StateChange: a.StateChange,
 		}
 		if host, port, err := net.SplitHostPort(a.RemoteAddr); err == nil {

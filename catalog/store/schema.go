@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -17,11 +16,15 @@ func schemaKey(t id.Tenant, name string) []byte {
 	return append(binary.BigEndian.AppendUint32(slices.Clone(schemaPrefix), uint32(t)), name...)
 }
 
-func (s *Store) loadSchemas() error {
+func (s *Store) loadSchemas(old *upgrade) error {
 	return s.kv.Scan(schemaPrefix, kv.PrefixEnd(schemaPrefix), func(key, value []byte) error {
 		var schema catalog.Schema
 		if err := decode(value, &schema); err != nil {
 			return err
+		}
+		if value[0] < privilegesVersion {
+			schema.Open(s.Access().Owner(schema.Owner))
+			old.add(key, schema)
 		}
 		s.addSchema(id.Tenant(binary.BigEndian.Uint32(key[len(schemaPrefix):])), schema)
 		return nil
@@ -35,7 +38,21 @@ func (s *Store) addSchema(t id.Tenant, schema catalog.Schema) {
 	s.schemas[t][schema.Name] = schema
 }
 
-// schemasOf returns the schemas of a database by name; s.mu is held.
+// schemasOf returns the schemas of a database but public, by name; s.mu is held.
 func (s *Store) schemasOf(t id.Tenant) []catalog.Schema {
-	return slices.SortedFunc(maps.Values(s.schemas[t]), func(a, b catalog.Schema) int { return strings.Compare(a.Name, b.Name) })
+	var out []catalog.Schema
+	for _, name := range slices.Sorted(maps.Keys(s.schemas[t])) {
+		if name != catalog.PublicSchema {
+			out = append(out, s.schemas[t][name])
+		}
+	}
+	return out
+}
+
+// public returns the schema public of a database; s.mu is held.
+func (s *Store) public(d Database) catalog.Schema {
+	if p, ok := s.schemas[d.Tenant][catalog.PublicSchema]; ok {
+		return p
+	}
+	return catalog.NewPublic(d.Owner)
 }

@@ -15,9 +15,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/keyhash"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -30,9 +32,12 @@ import (
 const DefaultDatabase = "tally"
 
 // descriptorVersion is the first byte of a stored descriptor; JSON follows. Version 2
-// has storage numbers, version 3 weights of events and version 4 types of users and indexes on expressions, which
-// who reads earlier ones only would ignore.
-const descriptorVersion = 4
+// has storage numbers, version 3 weights of events, version 4 types of users and indexes on
+// expressions, and version 5 privileges, which who reads earlier ones only would ignore.
+const (
+	descriptorVersion = 5
+	privilegesVersion = 5 // what is older was open to every role
+)
 
 // Keys (docs/format/catalog.md).
 var (
@@ -48,6 +53,8 @@ type Database struct {
 	Tenant  id.Tenant
 	Seed    keyhash.Seed // secret
 	Created time.Time
+	Owner   string
+	ACL     catalog.ACL `json:",omitzero"`
 }
 
 // SketchSeed is the seed of the hashes in sketches: one for the database, so that
@@ -67,6 +74,7 @@ type Store struct {
 	types     map[id.Tenant]map[types.OID]*catalog.Type
 	snapshots map[id.Tenant]*catalog.Snapshot
 	open      map[id.Tenant]*Tx // that has changes
+	access    atomic.Pointer[access.Roles]
 }
 
 type counter struct {
@@ -86,7 +94,7 @@ func Open(store *kv.Store, now time.Time) (*Store, error) {
 	}
 	if len(s.databases) == 0 {
 		s.counter.last = uint64(id.FirstRelation) - 1
-		if _, err := s.CreateDatabase(DefaultDatabase, now); err != nil {
+		if _, err := s.CreateDatabase(DefaultDatabase, catalog.BootstrapRole, now); err != nil {
 			return nil, fmt.Errorf("begin catalog: %w", err)
 		}
 	}
@@ -127,16 +135,25 @@ func (s *Store) load() error {
 	if err := s.loadRoles(); err != nil {
 		return err
 	}
-	if err := s.loadSchemas(); err != nil {
+	old := &upgrade{}
+	if err := s.loadSchemas(old); err != nil {
 		return err
 	}
-	if err := s.loadTypes(); err != nil {
+	if err := s.loadTypes(old); err != nil {
 		return err
 	}
-	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(_, value []byte) error {
+	err = s.kv.Scan(databasePrefix, kv.PrefixEnd(databasePrefix), func(key, value []byte) error {
 		var d Database
 		if err := decode(value, &d); err != nil {
 			return err
+		}
+		if value[0] < privilegesVersion {
+			d.Owner, d.ACL = catalog.BootstrapRole, catalog.OpenDatabase()
+			old.add(key, d)
+			public := catalog.NewPublic(catalog.BootstrapRole)
+			public.Open(catalog.BootstrapRole)
+			old.add(schemaKey(d.Tenant, public.Name), public)
+			s.addSchema(d.Tenant, public)
 		}
 		s.databases[d.Name] = d
 		s.relations[d.Tenant] = map[id.Relation]*catalog.Relation{}
@@ -154,9 +171,16 @@ func (s *Store) load() error {
 		if s.relations[tenant] == nil {
 			return fmt.Errorf("relation %s of unknown tenant %d: %w", r.Name, tenant, storage.ErrCorrupt)
 		}
+		if value[0] < privilegesVersion {
+			r.Open(s.Access().Owner(r.Owner))
+			old.add(key, r)
+		}
 		s.relations[tenant][r.ID] = r
 		return nil
 	})
+	if err == nil {
+		err = old.write(s)
+	}
 	for _, d := range s.databases {
 		s.refresh(d)
 	}
@@ -188,7 +212,8 @@ func (s *Store) refresh(d Database) {
 		rels = append(rels, r)
 	}
 	snapshot := catalog.NewSnapshot(s.counter.version, d.Tenant, d.Name, rels)
-	snapshot.Schemas, snapshot.Types = s.schemasOf(d.Tenant), s.typesOf(d.Tenant)
+	snapshot.Schemas, snapshot.Types, snapshot.Public = s.schemasOf(d.Tenant), s.typesOf(d.Tenant), s.public(d)
+	snapshot.Owner, snapshot.ACL = d.Owner, d.ACL
 	s.snapshots[d.Tenant] = snapshot
 }
 
@@ -223,7 +248,7 @@ func (s *Store) Snapshot(t id.Tenant) *catalog.Snapshot {
 }
 
 // CreateDatabase adds an empty database with a fresh secret seed.
-func (s *Store) CreateDatabase(name string, now time.Time) (Database, error) {
+func (s *Store) CreateDatabase(name, owner string, now time.Time) (Database, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.databases[name]; ok {
@@ -235,7 +260,7 @@ func (s *Store) CreateDatabase(name string, now time.Time) (Database, error) {
 	}
 	next := counter{s.counter.last + 1, s.counter.version + 1}
 	d := Database{
-		Name: name, Tenant: id.Tenant(next.last), Created: now,
+		Name: name, Tenant: id.Tenant(next.last), Created: now, Owner: owner,
 		Seed: keyhash.Seed{K0: binary.LittleEndian.Uint64(secret[:]), K1: binary.LittleEndian.Uint64(secret[8:])},
 	}
 	value, err := encode(d)

@@ -64,13 +64,18 @@ func (t *Tx) Snapshot() *catalog.Snapshot {
 	}
 	t.seen, t.of = catalog.NewSnapshot(t.store.nextVersion(), t.d.Tenant, t.d.Name, rels), committed
 	t.seen.Types = t.snapshotTypes(committed)
+	t.seen.Public, t.seen.Owner, t.seen.ACL = committed.Public, committed.Owner, committed.ACL
 	for _, schema := range committed.Schemas {
 		if _, changed := t.schemas[schema.Name]; !changed {
 			t.seen.Schemas = append(t.seen.Schemas, schema)
 		}
 	}
 	for _, schema := range t.schemas {
-		if schema != nil {
+		switch {
+		case schema == nil:
+		case schema.Name == catalog.PublicSchema:
+			t.seen.Public = *schema
+		default:
 			t.seen.Schemas = append(t.seen.Schemas, *schema)
 		}
 	}
@@ -120,6 +125,19 @@ func (t *Tx) Update(rel id.Relation, change func(*catalog.Relation) error) error
 	return nil
 }
 
+// SetACL says who may do what with a relation. It stays at its version: what was planned
+// for it still holds.
+func (t *Tx) SetACL(rel id.Relation, acl catalog.ACL) error {
+	old := t.Snapshot().ByID(rel)
+	if old == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation %d does not exist", rel)
+	}
+	r := copyOf(old)
+	r.ACL = acl
+	t.change(func() { put(t, t.relations, r.ID, r) })
+	return nil
+}
+
 // set puts a descriptor in the place of the one there is.
 func (t *Tx) set(r *catalog.Relation) {
 	if r.Schema == "" {
@@ -155,7 +173,7 @@ func (t *Tx) Drop(rels ...id.Relation) error {
 
 // SetSchema adds a schema or changes it. It has a number from then on.
 func (t *Tx) SetSchema(schema catalog.Schema) {
-	if schema.ID == 0 {
+	if schema.ID == 0 && schema.Name != catalog.PublicSchema {
 		schema.ID = t.store.Reserve()
 	}
 	t.change(func() { put(t, t.schemas, schema.Name, &schema) })

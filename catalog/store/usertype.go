@@ -21,11 +21,15 @@ func typeKey(t id.Tenant, o types.OID) []byte {
 	return binary.BigEndian.AppendUint32(k, uint32(o))
 }
 
-func (s *Store) loadTypes() error {
+func (s *Store) loadTypes(old *upgrade) error {
 	return s.kv.Scan(typePrefix, kv.PrefixEnd(typePrefix), func(key, value []byte) error {
 		t := &catalog.Type{}
 		if err := decode(value, t); err != nil {
 			return err
+		}
+		if value[0] < privilegesVersion {
+			t.Owner = s.Access().Owner(t.Owner)
+			old.add(key, t)
 		}
 		tenant := id.Tenant(binary.BigEndian.Uint32(key[len(typePrefix):]))
 		if s.types[tenant] == nil {

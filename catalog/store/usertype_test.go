@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -10,12 +11,12 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// storedMood is how version 4 keeps an enum, whose labels are positions in rows.
-const storedMood = "\x04" + `{"OID":2684354562,"Version":3,"Schema":"public","Name":"mood","Array":"_mood","Owner":"tally",` +
+// storedMood is how an enum is kept behind the version, whose labels are positions in rows.
+const storedMood = `{"OID":2684354562,"Version":3,"Schema":"public","Name":"mood","Array":"_mood","Owner":"tally",` +
 	`"Created":"2026-01-02T03:04:05Z","Comment":"how it goes","Labels":[{"ID":16386,"Position":4294967296,"Text":"sad"},{"ID":16387,"Position":8589934592,"Text":"happy"}]}`
 
-// storedNote is how version 4 keeps a domain over another.
-const storedNote = "\x04" + `{"OID":2952790018,"Version":4,"Schema":"public","Name":"note","Array":"","Owner":"tally",` +
+// storedNote is how a domain over another is kept behind the version.
+const storedNote = `{"OID":2952790018,"Version":4,"Schema":"public","Name":"note","Array":"","Owner":"tally",` +
 	`"Created":"2026-01-02T03:04:05Z","Domain":{"Of":{"oid":1043,"modifier":14,"domain":2952790020},"NotNull":true,"Default":"'x'",` +
 	`"Checks":[{"ID":16388,"Name":"note_check","SQL":"value \u003c\u003e ''","NotValid":true}]}}`
 
@@ -36,7 +37,7 @@ func TestDomainsAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	value, ok, err := db.Get([]byte("c/type/\x00\x00\x40\x01\xb0\x00\x00\x02"))
-	if err != nil || !ok || string(value) != storedNote {
+	if err != nil || !ok || string(value) != "\x05"+storedNote {
 		t.Fatalf("%s, %v, %v instead of %s", value, ok, err, storedNote)
 	}
 	again, err := store.Open(db, time.Unix(0, 0))
@@ -49,7 +50,8 @@ func TestDomainsAreStored(t *testing.T) {
 	}
 }
 
-// TestTypesAreStored: a type is written as the format says, and read again.
+// TestTypesAreStored: a type is written as the format says, and read again, also as
+// version 4 wrote it, which had the first types.
 func TestTypesAreStored(t *testing.T) {
 	db, s, d := begin(t)
 	mood := &catalog.Type{
@@ -65,10 +67,14 @@ func TestTypesAreStored(t *testing.T) {
 	}
 	key := []byte("c/type/\x00\x00\x40\x01\xa0\x00\x00\x02")
 	value, ok, err := db.Get(key)
-	if err != nil || !ok || string(value) != storedMood {
+	if err != nil || !ok || string(value) != "\x05"+storedMood {
 		t.Fatalf("%q, %v, %v instead of %q", value, ok, err, storedMood)
 	}
 	types.ForgetEnum(mood.OID)
+	batch := db.NewBatch()
+	if err := errors.Join(batch.Set(key, []byte("\x04"+storedMood)), batch.Commit(true)); err != nil {
+		t.Fatal(err)
+	}
 	again, err := store.Open(db, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)

@@ -14,23 +14,26 @@ default_transaction_deferrable=off
 enable_seqscan=on
 escape_string_warning=on
 jit=off
-lc_messages=C.UTF-8
 lc_monetary=C.UTF-8
 lc_numeric=C.UTF-8
 lc_time=C.UTF-8
-log_min_duration_statement=-1
-log_min_messages=warning
-log_statement=none
 maintenance_work_mem=65536
 max_parallel_workers_per_gather=0
 password_encryption=scram-sha-256
 quote_all_identifiers=off
-session_replication_role=origin
 synchronize_seqscans=off
 temp_tablespaces=
 transaction_deferrable=off
 work_mem=4096
 xmloption=content`
+
+// operatorSettings are those of them that only superusers may change.
+const operatorSettings = `
+lc_messages=C.UTF-8
+log_min_duration_statement=-1
+log_min_messages=warning
+log_statement=none
+session_replication_role=origin`
 
 // fixedSettings are those that cannot be set.
 const fixedSettings = `
@@ -62,6 +65,7 @@ func withAccepted(known map[string]setting) map[string]setting {
 		}
 	}
 	add(acceptedSettings, setting{about: "Accepted; changes nothing."})
+	add(operatorSettings, setting{about: "Accepted; changes nothing.", superuser: true})
 	add(fixedSettings, setting{about: "For clients of PostgreSQL that ask.", readOnly: true})
 	return known
 }

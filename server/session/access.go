@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -21,6 +22,8 @@ func (s *Session) lockTable(ctx context.Context, x *ast.LockTable, out *sink) er
 		switch {
 		case err != nil:
 			return err
+		case s.mayAny(rel, lockWants(x.Mode)) != nil:
+			return s.mayAny(rel, lockWants(x.Mode))
 		case rel.Table == nil && rel.View == nil || rel.Table == nil && keepsWriters:
 			return sqlerr.New(sqlerr.FeatureNotSupported, "a %s cannot be locked", rel.Kind).At(n.Position())
 		case !keepsWriters:
@@ -42,30 +45,14 @@ func (s *Session) lockTable(ctx context.Context, x *ast.LockTable, out *sink) er
 	return out.complete("LOCK TABLE")
 }
 
-// grant runs GRANT. Every role may do everything in the databases that it can connect
-// to, so there is nothing to do but to see that what is named exists.
-func (s *Session) grant(x *ast.Grant, out *sink) error {
-	for _, n := range x.Relations {
-		if _, err := s.lookup(n); err != nil {
-			return err
-		}
+// lockWants returns the privileges of which a role needs one to lock in a mode.
+func lockWants(mode string) catalog.Privileges {
+	const writes = catalog.MayUpdate | catalog.MayDelete | catalog.MayTruncate
+	switch mode {
+	case "ACCESS SHARE":
+		return writes | catalog.MayInsert | catalog.MaySelect
+	case "ROW EXCLUSIVE":
+		return writes | catalog.MayInsert
 	}
-	for _, name := range x.Names {
-		if x.Kind == "DATABASE" {
-			if _, err := s.engine.Catalog.Database(name); err != nil {
-				return err
-			}
-			continue
-		}
-		if !s.snapshot().HasSchema(name) && !isSystemSchema(name) {
-			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name)
-		}
-	}
-	for _, name := range x.Roles {
-		_, ok := s.engine.Catalog.Role(name)
-		if !ok && name != s.User() && !slices.Contains([]string{"public", "current_user", "current_role", "session_user"}, name) {
-			return sqlerr.New(sqlerr.UndefinedObject, "role %q does not exist", name)
-		}
-	}
-	return out.complete("GRANT")
+	return writes
 }

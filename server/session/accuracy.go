@@ -71,6 +71,9 @@ func (s *Session) alterContinuousView(_ context.Context, x *ast.AlterContinuousV
 	if rel.ContinuousView == nil {
 		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a continuous view", rel.Name).At(x.Name.Position())
 	}
+	if err := s.mustOwn(rel); err != nil {
+		return "", err
+	}
 	var accuracy accuracyOptions
 	var staleness time.Duration
 	readers := accuracy.readers()

@@ -20,6 +20,7 @@ const maxActivityQuery = 1024
 // Activity is what other sessions see of a session in pg_stat_activity.
 type Activity struct {
 	Database, User, Application, RemoteAddr string
+	Role                                    string // that User stands for
 	ProcessID                               uint32
 	Encryption                              *pgwire.Encryption
 	State                                   string // as PostgreSQL names it
@@ -39,6 +40,13 @@ func (s *Session) Activity() Activity {
 	s.activity.mu.Lock()
 	defer s.activity.mu.Unlock()
 	return s.activity.a
+}
+
+// role returns the role of who the session is of.
+func (a *activity) role() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.a.Role
 }
 
 // busy notes that a statement runs.
@@ -146,22 +154,33 @@ func (e *Engine) Sessions() []Activity {
 }
 
 // Cancel implements expr.Sessions: pg_cancel_backend().
-func (s *Session) Cancel(pid int64) bool {
-	return s.signal(pid, func(c pgwire.Client) {
+func (s *Session) Cancel(pid int64) (bool, error) {
+	return s.signal(pid, "cancel", "query is being canceled", func(c pgwire.Client) {
 		c.Cancel(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request"))
 	})
 }
 
 // Terminate implements expr.Sessions: pg_terminate_backend().
-func (s *Session) Terminate(pid int64) bool { return s.signal(pid, pgwire.Client.Terminate) }
+func (s *Session) Terminate(pid int64) (bool, error) {
+	return s.signal(pid, "terminate", "process is being terminated", pgwire.Client.Terminate)
+}
 
-func (s *Session) signal(pid int64, send func(pgwire.Client)) bool {
+func (s *Session) signal(pid int64, verb, what string, send func(pgwire.Client)) (bool, error) {
 	other := s.engine.directory.get(uint32(pid))
 	if other == nil || int64(uint32(pid)) != pid || other.startup.Client == nil {
-		return false
+		return false, nil
+	}
+	who, role := s.identity(), other.activity.role()
+	switch {
+	case who.superuser:
+	case who.roles.Superuser(role):
+		object := map[string]string{"cancel": "query", "terminate": "process"}[verb]
+		return false, sqlerr.New(sqlerr.InsufficientPrivilege, "must be a superuser to %s superuser %s", verb, object)
+	case !who.roles.HasRightsOf(who.role, role):
+		return false, sqlerr.New(sqlerr.InsufficientPrivilege, "must be a member of the role whose %s or member of pg_signal_backend", what)
 	}
 	send(other.startup.Client)
-	return true
+	return true, nil
 }
 
 // Started implements expr.Sessions: pg_postmaster_start_time().

@@ -21,10 +21,24 @@ var kindsToAlter = map[ast.ObjectKind][]catalog.Kind{
 	ast.SequenceObject:     {catalog.KindSequence},
 }
 
+// kindsWithOwner are those of which ALTER changes nothing but the owner.
+var kindsWithOwner = map[ast.ObjectKind][]catalog.Kind{
+	ast.TableObject: {catalog.KindStream, catalog.KindContinuousView},
+	ast.ViewObject:  {catalog.KindContinuousView},
+}
+
+// onlyOwner reports whether an ALTER is OWNER TO.
+func onlyOwner(x *ast.AlterTable) bool {
+	return !slices.ContainsFunc(x.Changes, func(c ast.TableChange) bool { return c.Action != ast.SetOwner })
+}
+
 // alterTable runs ALTER TABLE, VIEW, MATERIALIZED VIEW, SEQUENCE and INDEX.
 func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) (string, error) {
 	tag := "ALTER " + string(x.Kind)
 	if rel, index := s.indexNamed(x.Name); index != nil && (x.Kind == ast.IndexObject || x.Kind == ast.TableObject) {
+		if err := s.mayAlterIndex(rel, index); err != nil {
+			return "", err
+		}
 		return tag, s.alterIndex(rel, index, x)
 	}
 	rel, err := s.lookup(x.Name)
@@ -33,9 +47,13 @@ func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) 
 		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "relation %q does not exist, skipping", x.Name.Name))
 	case err != nil:
 		return "", err
+	case onlyOwner(x) && containsKind(kindsWithOwner[x.Kind], rel.Kind):
 	case !containsKind(kindsToAlter[x.Kind], rel.Kind):
 		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not %s", rel.Name, article(x.Kind)).
 			WithHint("Use ALTER %s.", upper(string(rel.Kind))).At(x.Name.Position())
+	}
+	if err := s.mustOwn(rel); err != nil {
+		return "", err
 	}
 	if rel.Kind == catalog.KindTable {
 		if err := s.settled(rel, "ALTER TABLE"); err != nil {
@@ -105,10 +123,7 @@ func (s *Session) alterOther(ctx context.Context, rel *catalog.Relation, x *ast.
 func (s *Session) alterPlace(rel *catalog.Relation, x *ast.TableChange) (done bool, err error) {
 	switch x.Action {
 	case ast.SetOwner:
-		return true, s.catalog().Update(rel.ID, func(r *catalog.Relation) error {
-			r.Owner = s.roleNamed(x.NewName)
-			return nil
-		})
+		return true, s.catalog().Update(rel.ID, func(r *catalog.Relation) error { return s.setOwner(r, x.NewName) })
 	case ast.RenameTo, ast.SetSchema:
 		if owner := s.snapshot().ByID(ownerOf(rel)); owner != nil && x.Action == ast.SetSchema {
 			return false, sqlerr.New(sqlerr.FeatureNotSupported, "cannot move an owned sequence into another schema").
@@ -121,15 +136,6 @@ func (s *Session) alterPlace(rel *catalog.Relation, x *ast.TableChange) (done bo
 		return true, s.move(rel, next.Schema, next.Name)
 	}
 	return false, nil
-}
-
-// roleNamed returns the name of a role that may be said by a word.
-func (s *Session) roleNamed(name string) string {
-	switch name {
-	case "current_user", "current_role", "session_user":
-		return s.User()
-	}
-	return name
 }
 
 func ownerOf(rel *catalog.Relation) id.Relation {

@@ -105,8 +105,7 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 	case ast.AlterConstraint:
 		return c.alterConstraint(x)
 	case ast.SetOwner:
-		c.next.Owner = c.s.roleNamed(x.NewName)
-		return nil
+		return c.setOwner(x.NewName)
 	}
 	n, err := c.column(x)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -24,6 +25,11 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 		return tag, s.commentOnType(x, text)
 	case ast.IndexObject:
 		rel, index := s.indexNamed(x.Name)
+		if index != nil {
+			if err := s.mayAlterIndex(rel, index); err != nil {
+				return "", err
+			}
+		}
 		if index == nil {
 			r, err := s.lookup(x.Name)
 			if err == nil {
@@ -47,6 +53,12 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 		name = ast.ObjectName{Pos: name.Pos, Schema: name.Catalog, Name: name.Schema}
 	}
 	rel, err := s.lookup(name)
+	if err == nil && x.Kind == ast.ColumnObject && !s.owns(access.OfRelation(rel)) {
+		return "", sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of relation %s", rel.Name)
+	}
+	if err == nil {
+		err = s.mustOwn(rel)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -68,6 +80,9 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 func (s *Session) commentOnSchema(x *ast.CommentOn, text string) error {
 	for _, schema := range s.snapshot().Schemas {
 		if schema.Name == x.Name.Name {
+			if err := s.mustOwnSchema(&schema); err != nil {
+				return err
+			}
 			schema.Comment = text
 			s.catalog().SetSchema(schema)
 			return nil

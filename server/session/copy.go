@@ -13,6 +13,7 @@ import (
 	"github.com/tallydb/tallydb/sql/copyfmt"
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/tablestore"
 	"github.com/tallydb/tallydb/sql/types"
@@ -156,10 +157,14 @@ func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
 		return err
 	}
 	var where expr.Expr
+	access := plan.Access{Relation: rel.ID, Want: catalog.MayInsert}
 	if c.Where != nil {
-		if where, err = bind.Condition(s.bindEnv(s.exprContext()), rel, c.Where); err != nil {
+		if where, err = bind.Condition(s.bindEnv(s.exprContext()), rel, &access, c.Where); err != nil {
 			return err
 		}
+	}
+	if err := s.permitted([]plan.Access{access}); err != nil {
+		return err
 	}
 	format := pgwire.TextFormat
 	if opts.Format == copyfmt.Binary {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/id"
@@ -17,6 +18,9 @@ import (
 func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink) error {
 	if err := s.writable("data definition"); err != nil {
 		return err
+	}
+	if s.owner() == "" { // nobody would own what it makes
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "role %q was dropped", s.User())
 	}
 	atOnce := takesEffectAtOnce(stmt)
 	if err := s.beginDefinition(ctx, stmt, atOnce, out); err != nil {
@@ -56,9 +60,11 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
 	case *ast.CreateDatabase:
-		tag, err = "CREATE DATABASE", s.engine.CreateTenant(x.Name)
-	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole:
+		tag, err = "CREATE DATABASE", s.createDatabase(x)
+	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		tag, err = s.roleStatement(stmt, out)
+	case *ast.Grant:
+		tag, err = s.grant(x, out)
 	case *ast.Drop:
 		tag, err = s.drop(ctx, x, out)
 	case *ast.AlterStream:
@@ -142,11 +148,18 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err := distinctColumns(cols); err != nil {
 		return "", err
 	}
-	view := &catalog.View{SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath}
+	invoker, err := viewOptions(x.Options)
+	if err != nil {
+		return "", err
+	}
+	view := &catalog.View{Invoker: invoker, SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView()}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", name).At(x.Name.Position())
+		}
+		if err := s.mustOwn(old); err != nil {
+			return "", err
 		}
 		if err := replaces(old.Columns, cols); err != nil {
 			return "", err
@@ -157,7 +170,7 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 		})
 	}
 	return "CREATE VIEW", s.create(ctx, &catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.User(),
+		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.owner(),
 	})
 }
 
@@ -177,6 +190,30 @@ func replaces(old, cols []types.Column) error {
 		}
 	}
 	return nil
+}
+
+// viewOptions reads the WITH list of a view: whether it is read with the rights of who
+// reads it.
+func viewOptions(options []ast.Option) (invoker bool, err error) {
+	for _, o := range options {
+		name, value := strings.ToLower(o.Name), "on"
+		if o.Value != nil {
+			value = optionText(o.Value)
+		}
+		on, err := boolean(name)(value)
+		switch {
+		case name != "security_invoker" && name != "security_barrier":
+			return false, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized parameter %q", o.Name).At(o.Position())
+		case err != nil:
+			return false, sqlerr.New(sqlerr.InvalidParameterValue, "invalid value for boolean option %q: %s", o.Name, value).At(o.Position())
+		case name == "security_barrier" && on == "on":
+			return false, sqlerr.New(sqlerr.FeatureNotSupported, "security_barrier views are not supported").
+				WithHint("Conditions of who reads the view may be looked at before its own. Use a materialized view.").At(o.Position())
+		case name == "security_invoker":
+			invoker = on == "on"
+		}
+	}
+	return invoker, nil
 }
 
 // kindsOf maps what DROP says to kinds of relations.
@@ -225,6 +262,9 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 		if !containsKind(kinds, rel.Kind) {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", rel.Name, lower(x.Kind)).
 				WithHint("Use DROP %s to remove it.", upper(string(rel.Kind))).At(n.Position())
+		}
+		if err := s.mayDrop(rel); err != nil {
+			return "", err
 		}
 		if err := s.dropRelation(ctx, rel, x.Cascade, out, with...); err != nil {
 			return "", err
@@ -339,6 +379,9 @@ func (s *Session) truncate(x *ast.Truncate, out *sink) (string, error) {
 		return "", err
 	}
 	for _, rel := range list {
+		if err := s.may(rel, catalog.MayTruncate); err != nil {
+			return "", err
+		}
 		if err := s.settled(rel, "TRUNCATE"); err != nil {
 			return "", err
 		}

@@ -15,10 +15,11 @@ import (
 func takesEffectAtOnce(stmt ast.Statement) bool {
 	switch stmt.(type) {
 	case *ast.CreateStream, *ast.AlterStream, *ast.CreateContinuousView, *ast.AlterContinuousView,
-		*ast.CreateDatabase, *ast.CreateRole, *ast.AlterRole, *ast.DropRole:
+		*ast.CreateDatabase, *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		return true
 	}
-	return false
+	g, ok := stmt.(*ast.Grant)
+	return ok && g.Kind == "DATABASE"
 }
 
 // beginDefinition makes the session ready for a definition: its transaction is the one

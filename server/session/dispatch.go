@@ -47,11 +47,12 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Listen, *ast.Notify, *ast.Unlisten:
 		return s.notifyStatement(stmt, out)
 	case *ast.Checkpoint: // what was acknowledged is durable already
+		if !s.superuser() {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
+		}
 		return out.complete("CHECKPOINT")
 	case *ast.LockTable:
 		return s.lockTable(ctx, x, out)
-	case *ast.Grant:
-		return s.grant(x, out)
 	case *ast.Vacuum:
 		if x.AnalyzeOnly {
 			return out.complete("ANALYZE")
@@ -221,6 +222,12 @@ func (s *Session) discard(x *ast.Discard, out *sink) error {
 		s.unlistenAll()
 		s.AdvisoryUnlockAll()
 		s.prepared = map[string]*prepared{}
+		if err := s.settings.set("session_authorization", "default"); err != nil {
+			return err
+		}
+		if err := s.settings.set("role", "none"); err != nil {
+			return err
+		}
 		if err := s.settings.reset(""); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (s *Session) createDomain(x *ast.CreateDomain) (string, error) {
 	if err := bind.CheckCollation(x.Collation, of); err != nil {
 		return "", err
 	}
-	t := &catalog.Type{Schema: schema, Name: name, Owner: s.User(), Created: s.now(), Domain: &catalog.Domain{Of: of}}
+	t := &catalog.Type{Schema: schema, Name: name, Owner: s.owner(), Created: s.now(), Domain: &catalog.Domain{Of: of}}
 	if base := s.snapshot().TypeByOID(of.Domain()); base != nil {
 		t.Domain.Default = base.Domain.Default
 	}
@@ -123,6 +123,9 @@ func (s *Session) alterDomain(ctx context.Context, x *ast.AlterDomain, out *sink
 	t, err := s.lookupType(x.Name, notADomain)
 	if err == nil && t.Domain == nil {
 		err = notADomain(t.Shown())
+	}
+	if err == nil {
+		err = s.mustOwnType(t)
 	}
 	if err != nil {
 		return "", err
@@ -251,6 +254,9 @@ func (s *Session) commentOnDomainConstraint(x *ast.CommentOn, text string) error
 	t, err := s.lookupType(x.Name, notADomain)
 	if err == nil && t.Domain == nil {
 		err = notADomain(t.Shown())
+	}
+	if err == nil {
+		err = s.mustOwnType(t)
 	}
 	if err != nil {
 		return err

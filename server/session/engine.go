@@ -41,7 +41,7 @@ type Engine struct {
 	// Tenant returns an open database; 3D000 if there is none.
 	Tenant func(name string) (*Tenant, error)
 	// CreateTenant and DropTenant are CREATE and DROP DATABASE.
-	CreateTenant func(name string) error
+	CreateTenant func(name, owner string) error
 	// Virtual returns the system catalogs as a session of this database sees them.
 	Virtual func(t *Tenant, s *Session) bind.VirtualTables
 	// Compile binds a continuous view to the program that partitions run.
@@ -77,7 +77,14 @@ func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	session := newSession(e, t, s)
+	as, err := e.logIn(s.User, e.trusts(s.RemoteAddr))
+	if err != nil {
+		return nil, err
+	}
+	session := newSession(e, t, s, as)
+	if err := session.mayConnect(); err != nil {
+		return nil, err
+	}
 	for name, value := range s.Parameters {
 		switch name {
 		case "user", "database", "replication":

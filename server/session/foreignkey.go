@@ -81,7 +81,7 @@ func (d *definer) referenced(r *ast.References) (*catalog.Relation, error) {
 	case target.Kind != catalog.KindTable:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", target.Name)
 	}
-	return target, nil
+	return target, d.s.may(target, catalog.MayReference)
 }
 
 // keyColumns returns the columns of a table that a foreign key names.

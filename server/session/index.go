@@ -24,6 +24,9 @@ func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink
 	if err != nil {
 		return "", err
 	}
+	if err := s.mustOwn(rel); err != nil {
+		return "", err
+	}
 	if rel.Table == nil {
 		return "", sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", rel.Name).
 			WithDetail("This operation is not supported for a %s.", rel.Kind).At(x.Table.Position())
@@ -225,6 +228,9 @@ func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error
 		case index.Constraint:
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
 				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
+		}
+		if err := s.mayDropIndex(rel, index); err != nil {
+			return err
 		}
 		list := s.indexDependents(rel, index)
 		if len(list) > 0 && !x.Cascade {

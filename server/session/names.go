@@ -24,6 +24,7 @@ type systemCatalog struct {
 var (
 	_ expr.Catalog = (*systemCatalog)(nil)
 	_ expr.Definer = (*systemCatalog)(nil)
+	_ expr.Granter = (*systemCatalog)(nil)
 )
 
 func (c *systemCatalog) catalog() (expr.Catalog, bool) {
@@ -102,6 +103,37 @@ func (c *systemCatalog) TypeOID(name string, searchPath []string) (types.OID, bo
 	return 0, false
 }
 
+// granter returns what the system catalogs know of privileges.
+func (c *systemCatalog) granter() expr.Granter {
+	made, _ := c.catalog()
+	out, _ := made.(expr.Granter)
+	return out
+}
+
+// Allowed implements expr.Granter.
+func (c *systemCatalog) Allowed(q *expr.PrivilegeQuestion) (yes, known bool, err error) {
+	if x := c.granter(); x != nil {
+		return x.Allowed(q)
+	}
+	return true, true, nil
+}
+
+// RoleID implements expr.Granter.
+func (c *systemCatalog) RoleID(name string) (uint32, bool) {
+	if x := c.granter(); x != nil {
+		return x.RoleID(name)
+	}
+	return 0, false
+}
+
+// RoleNamed implements expr.Granter.
+func (c *systemCatalog) RoleNamed(id uint32) (string, bool) {
+	if x := c.granter(); x != nil {
+		return x.RoleNamed(id)
+	}
+	return "", false
+}
+
 // lookup returns a user relation by name; 42P01 if there is none.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
@@ -113,9 +145,12 @@ func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 	}
 	snapshot := s.snapshot()
 	for _, sc := range schemas {
-		if r := snapshot.ByName(sc, n.Name); r != nil {
+		if r := snapshot.ByName(sc, n.Name); r != nil && s.usable(sc) {
 			return r, nil
 		}
+	}
+	if n.Schema != "" && snapshot.HasSchema(n.Schema) && !s.usable(n.Schema) {
+		return nil, sqlerr.From(denied("schema", n.Schema)).At(n.Position())
 	}
 	var names []string
 	for _, r := range snapshot.Relations() {
@@ -137,7 +172,7 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 	}
 	if schema == "" {
 		for _, p := range s.settings.meaning().searchPath {
-			if snapshot.HasSchema(p) {
+			if snapshot.HasSchema(p) && s.usable(p) {
 				schema = p
 				break
 			}
@@ -151,6 +186,8 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 			WithDetail("System catalog modifications are currently disallowed.").At(n.Position())
 	case !snapshot.HasSchema(schema):
 		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(n.Position())
+	case !s.mayIn(schema, catalog.MayCreate):
+		return "", "", sqlerr.From(denied("schema", schema)).At(n.Position())
 	case len(n.Name) > 63:
 		return "", "", sqlerr.New("42622", "name %q is longer than 63 bytes", n.Name).At(n.Position())
 	}

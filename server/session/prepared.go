@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
@@ -36,6 +37,9 @@ type prepared struct {
 	version  uint64      // of the catalog that query was bound against
 	means    *meaning    // the settings that it was bound under
 	hidden   bool
+	// role and roles are who it was bound for, which decides what names mean.
+	role  string
+	roles *access.Roles
 }
 
 // portal is a statement with its parameters, and its rows once it runs.
@@ -96,7 +100,7 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 // plan binds a prepared statement, again if the catalog changed since.
 func (s *Session) plan(p *prepared) error {
 	version, hidden := s.snapshot().Version, !s.settings.on("envelope")
-	if p.query != nil && p.version == version && p.hidden == hidden && s.sameNames(p) {
+	if p.query != nil && p.version == version && p.hidden == hidden && s.sameNames(p) && s.sameRole(p) {
 		return nil
 	}
 	target := p.stmt
@@ -119,6 +123,7 @@ func (s *Session) plan(p *prepared) error {
 		params = q.Params
 		if target == p.stmt {
 			p.query, p.version, p.hidden, p.means = q, version, hidden, s.settings.meaning()
+			p.role, p.roles = s.identity().role, s.identity().roles
 		}
 	}
 	p.params = params
@@ -140,6 +145,12 @@ func sameResult(a, b []types.Column) bool {
 func (s *Session) sameNames(p *prepared) bool {
 	now := s.settings.meaning()
 	return now == p.means || now.location == p.means.location && slices.Equal(now.searchPath, p.means.searchPath)
+}
+
+// sameRole reports whether a statement runs as it was bound for.
+func (s *Session) sameRole(p *prepared) bool {
+	now := s.identity()
+	return now.role == p.role && now.roles == p.roles
 }
 
 func (s *Session) lookupPrepared(name string) (*prepared, error) {

@@ -57,6 +57,9 @@ func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.
 
 // startQuery starts a bound statement.
 func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.Datum, measured bool) (*running, error) {
+	if err := s.permitted(q.Access); err != nil {
+		return nil, err
+	}
 	if err := s.populated(q); err != nil {
 		return nil, err
 	}
@@ -414,6 +417,9 @@ func (s *Session) explain(ctx context.Context, e *ast.Explain, params []types.Da
 		declared[i] = p.Type
 	}
 	q, err := bind.Bind(s.bindEnv(ec), target, declared)
+	if err == nil {
+		err = s.permitted(q.Access)
+	}
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/server/pgwire"
 	"github.com/tallydb/tallydb/server/scram"
@@ -22,7 +23,7 @@ import (
 // unless passwords are required of all; any other proves that it knows the
 // password of a role that may log in.
 func (e *Engine) Credentials(_ context.Context, s pgwire.Startup) (*pgwire.Credentials, error) {
-	if !e.RequirePassword && isLoopback(s.RemoteAddr) {
+	if e.trusts(s.RemoteAddr) {
 		return nil, nil
 	}
 	if e.RequireTLS && s.Encryption == nil && !isLoopback(s.RemoteAddr) {
@@ -36,6 +37,9 @@ func (e *Engine) Credentials(_ context.Context, s pgwire.Startup) (*pgwire.Crede
 	}
 	return &pgwire.Credentials{Verifier: verifier}, nil
 }
+
+// trusts reports whether a client of an address need not prove who it is.
+func (e *Engine) trusts(addr string) bool { return !e.RequirePassword && isLoopback(addr) }
 
 func expired(r store.Role, now time.Time) bool {
 	return !r.ValidUntil.IsZero() && !now.Before(r.ValidUntil)
@@ -59,46 +63,6 @@ func (e *Engine) pretend(user string) scram.Verifier {
 	h := hmac.New(sha256.New, e.pretendKey[:])
 	_, _ = h.Write([]byte(user)) // never fails (hash.Hash)
 	return scram.Verifier{Iterations: scram.Iterations, Salt: h.Sum(nil)[:scram.SaltBytes]}
-}
-
-// roleStatement runs CREATE, ALTER and DROP ROLE.
-func (s *Session) roleStatement(stmt ast.Statement, out *sink) (string, error) {
-	switch x := stmt.(type) {
-	case *ast.CreateRole:
-		r := store.Role{Name: x.Name, Flags: map[string]bool{"inherit": true}, Created: s.now()}
-		change, err := s.roleChange(x.Options)
-		if err != nil {
-			return "", sqlerr.From(err).At(x.Position())
-		}
-		change(&r)
-		return "CREATE ROLE", s.engine.Catalog.CreateRole(r)
-	case *ast.AlterRole:
-		change, err := s.roleChange(x.Options)
-		if err != nil {
-			return "", sqlerr.From(err).At(x.Position())
-		}
-		name := x.Name
-		if name == "" {
-			name = s.User()
-		}
-		return "ALTER ROLE", s.engine.Catalog.UpdateRole(name, change)
-	case *ast.DropRole:
-		for _, n := range x.Names {
-			if n.Name == s.User() {
-				return "", sqlerr.New(sqlerr.ObjectInUse, "current user cannot be dropped").At(n.Position())
-			}
-			if _, ok := s.engine.Catalog.Role(n.Name); !ok && x.IfExists {
-				if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "role %q does not exist, skipping", n.Name)); err != nil {
-					return "", err
-				}
-				continue
-			}
-			if err := s.engine.Catalog.DropRole(n.Name); err != nil {
-				return "", err
-			}
-		}
-	}
-	return "DROP ROLE", nil
 }
 
 // roleChange returns what options do to a role.
@@ -161,6 +125,8 @@ type RoleInfo struct {
 	Flags      map[string]bool
 	Password   string
 	ValidUntil time.Time // zero: for ever
+	// Memberships are the roles that it is a member of.
+	Memberships []access.Membership
 }
 
 // Roles returns the roles of the server, by name.
@@ -168,7 +134,7 @@ func (e *Engine) Roles() []RoleInfo {
 	roles := e.Catalog.Roles()
 	out := make([]RoleInfo, len(roles))
 	for i, r := range roles {
-		out[i] = RoleInfo{Name: r.Name, ID: uint32(r.ID), Flags: r.Flags, Password: r.Password, ValidUntil: r.ValidUntil}
+		out[i] = RoleInfo{Name: r.Name, ID: uint32(r.ID), Flags: r.Flags, Password: r.Password, ValidUntil: r.ValidUntil, Memberships: r.Memberships}
 	}
 	return slices.Clip(out)
 }

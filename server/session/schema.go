@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,17 +20,28 @@ func isSystemSchema(name string) bool {
 // createSchema runs CREATE SCHEMA.
 func (s *Session) createSchema(x *ast.CreateSchema, out *sink) (string, error) {
 	const tag = "CREATE SCHEMA"
+	owner, name := s.owner(), x.Name
+	if x.Owner != "" {
+		var err error
+		if owner, err = s.newOwner(x.Owner); err != nil {
+			return "", err
+		}
+	}
+	name = cmp.Or(name, owner)
+	if err := s.mayInDatabase(catalog.MayCreate); err != nil {
+		return "", err
+	}
 	switch {
-	case strings.HasPrefix(x.Name, "pg_") || x.Name == "tally_catalog":
-		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", x.Name).
+	case strings.HasPrefix(name, "pg_") || name == "tally_catalog":
+		return "", sqlerr.New(sqlerr.ReservedName, "unacceptable schema name %q", name).
 			WithDetail("The prefix \"pg_\" is reserved for system schemas.").At(x.Position())
-	case !s.snapshot().HasSchema(x.Name) && !isSystemSchema(x.Name):
-		s.catalog().CreateSchema(x.Name, s.User(), s.now())
+	case !s.snapshot().HasSchema(name) && !isSystemSchema(name):
+		s.catalog().CreateSchema(name, owner, s.now())
 		return tag, nil
 	case x.IfNotExists:
-		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists, skipping", x.Name))
+		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists, skipping", name))
 	}
-	return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", x.Name)
+	return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", name)
 }
 
 // alterSchema runs ALTER SCHEMA.
@@ -43,11 +55,16 @@ func (s *Session) alterSchema(x *ast.AlterSchema) (string, error) {
 		return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", x.Name)
 	}
 	schema := s.snapshot().Schemas[at]
+	if err := s.mustOwnSchema(&schema); err != nil {
+		return "", err
+	}
+	if x.Action == ast.SetOwner {
+		return tag, s.setSchemaOwner(schema, x.NewName)
+	}
+	if err := s.mayInDatabase(catalog.MayCreate); err != nil {
+		return "", err
+	}
 	switch {
-	case x.Action == ast.SetOwner:
-		schema.Owner = s.roleNamed(x.NewName)
-		s.catalog().SetSchema(schema)
-		return tag, nil
 	case s.snapshot().HasSchema(x.NewName) || isSystemSchema(x.NewName):
 		return "", sqlerr.New(sqlerr.DuplicateSchema, "schema %q already exists", x.NewName)
 	case strings.HasPrefix(x.NewName, "pg_"):
@@ -118,6 +135,9 @@ func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error
 			continue
 		default:
 			return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", n.Name).At(n.Position())
+		}
+		if err := s.mustOwnSchema(s.snapshot().Schema(n.Name)); err != nil {
+			return err
 		}
 		if err := s.emptySchema(ctx, n.Name, x.Cascade, out); err != nil {
 			return err

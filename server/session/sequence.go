@@ -165,6 +165,8 @@ func (s *Session) ownSequence(rel *catalog.Relation, by *ast.ObjectName) error {
 		return err
 	case table.Kind != catalog.KindTable:
 		return sqlerr.New(sqlerr.WrongObjectType, "sequence cannot be owned by relation %q", table.Name)
+	case s.identity().roles.Owner(table.Owner) != s.identity().roles.Owner(rel.Owner):
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "sequence must have same owner as table it is linked to")
 	case table.Schema != rel.Schema:
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "sequence must be in same schema as table it is linked to")
 	case table.Column(by.Name) < 0:
@@ -189,7 +191,7 @@ func (s *Session) createSequence(ctx context.Context, x *ast.CreateSequence, out
 		return "", err
 	}
 	rel := &catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: s.now(), Owner: s.User(),
+		Schema: schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: s.now(), Owner: s.owner(),
 	}
 	if err := s.ownSequence(rel, x.Options.OwnedBy); err != nil {
 		return "", err
@@ -218,7 +220,13 @@ type taken struct {
 }
 
 // numbers implements expr.Sequences for a session.
-type numbers struct{ s *Session }
+type numbers struct {
+	s         *Session
+	unchecked bool // of an identity column, which needs no privilege on its sequence
+}
+
+// Unchecked implements expr.Sequences.
+func (n numbers) Unchecked() expr.Sequences { return numbers{s: n.s, unchecked: true} }
 
 var _ expr.Sequences = numbers{}
 
@@ -237,6 +245,9 @@ func (n numbers) sequence(oid uint32) (*catalog.Relation, error) {
 func (n numbers) NextValue(oid uint32) (int64, error) {
 	rel, err := n.sequence(oid)
 	if err != nil {
+		return 0, err
+	}
+	if err := n.mayAny(rel, catalog.MayUse|catalog.MayUpdate); err != nil {
 		return 0, err
 	}
 	if err := n.s.writable("nextval()"); err != nil {
@@ -259,6 +270,9 @@ func (n numbers) CurrentValue(oid uint32) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if err := n.mayAny(rel, catalog.MayUse|catalog.MaySelect); err != nil {
+		return 0, err
+	}
 	v, ok := n.s.taken.of[rel.ID]
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence %q is not yet defined in this session", rel.Name)
@@ -272,6 +286,11 @@ func (n numbers) LastValue() (int64, error) {
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 	}
+	if rel := n.s.snapshot().ByID(n.s.taken.last); rel != nil {
+		if err := n.mayAny(rel, catalog.MayUse|catalog.MaySelect); err != nil {
+			return 0, err
+		}
+	}
 	return v, nil
 }
 
@@ -279,6 +298,9 @@ func (n numbers) LastValue() (int64, error) {
 func (n numbers) SetValue(oid uint32, value int64, called bool) error {
 	rel, err := n.sequence(oid)
 	if err != nil {
+		return err
+	}
+	if err := n.mayAny(rel, catalog.MayUpdate); err != nil {
 		return err
 	}
 	if err := n.s.writable("setval()"); err != nil {

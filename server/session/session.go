@@ -27,6 +27,8 @@ type Session struct {
 	engine   *Engine
 	tenant   *Tenant
 	startup  pgwire.Startup
+	login    login
+	who      *identity
 	settings *settings
 	prepared map[string]*prepared
 	portals  map[string]*portal
@@ -46,15 +48,19 @@ type Session struct {
 
 var _ pgwire.Session = (*Session)(nil)
 
-func newSession(e *Engine, t *Tenant, s pgwire.Startup) *Session {
+func newSession(e *Engine, t *Tenant, s pgwire.Startup, as login) *Session {
 	now := e.Now()
-	return &Session{
-		engine: e, tenant: t, startup: s, settings: newSettings(s.User),
+	session := &Session{
+		engine: e, tenant: t, startup: s, login: as, settings: newSettings(s.User),
 		prepared: map[string]*prepared{}, portals: map[string]*portal{}, mailbox: &mailbox{client: s.Client},
 		activity: activity{a: Activity{
 			Database: t.Database.Name, User: s.User, RemoteAddr: s.RemoteAddr, Encryption: s.Encryption, ProcessID: s.ProcessID, State: "idle", BackendStart: now, StateChange: now,
 		}},
 	}
+	session.activity.a.Role = as.role()
+	session.settings.become, session.settings.superuser = session.become, session.superuser
+	session.settings.showSuperuser()
+	return session
 }
 
 // Setting returns the value of a run-time setting.
@@ -83,9 +89,6 @@ func (s *Session) Settings() []SettingInfo {
 	}
 	return out
 }
-
-// User returns the name that the client gave.
-func (s *Session) User() string { return s.startup.User }
 
 // ProcessID returns the session's number, which clients cancel it by.
 func (s *Session) ProcessID() int64 { return int64(s.startup.ProcessID) }
@@ -142,7 +145,7 @@ func (s *Session) snapshot() *catalog.Snapshot {
 func (s *Session) bindEnv(ec *expr.Context) *bind.Env {
 	return &bind.Env{
 		Snapshot: s.snapshot(), Registry: s.engine.Registry, Virtual: s.engine.Virtual(s.tenant, s), Parse: parseSelect,
-		SearchPath: ec.SearchPath, HideEnvelope: !s.settings.on("envelope"), Expr: ec,
+		SearchPath: ec.SearchPath, Usable: s.usable, HideEnvelope: !s.settings.on("envelope"), Expr: ec,
 	}
 }
 
@@ -172,8 +175,8 @@ func (s *Session) exprContext() *expr.Context {
 	}
 	return &expr.Context{
 		Enums: enums,
-		Now:   now, Location: means.location, User: s.startup.User, Database: s.tenant.Database.Name,
-		SearchPath: means.searchPath, Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s},
+		Now:   now, Location: means.location, User: means.user, SessionUser: s.SessionUser(), Database: s.tenant.Database.Name,
+		SearchPath: s.usablePath(), Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s: s},
 		Seed: s.tenant.Database.SketchSeed(),
 	}
 }

@@ -22,6 +22,8 @@ type setting struct {
 	report   bool // told to the client when it changes
 	// check returns the value to keep; nil keeps any.
 	check func(value string) (string, error)
+	// superuser says that only superusers may change it.
+	superuser bool
 	// unit of the number that pg_settings shows; "" where it shows the value itself.
 	unit string
 }
@@ -53,7 +55,7 @@ var known = withAccepted(map[string]setting{
 	"max_staleness":                       {initial: "0", about: "A result further behind than this is an error unless labelled; 0 accepts any.", check: duration("max_staleness")},
 	"partial_results":                     {initial: "error", about: "What becomes of a partial result: error, warn or label.", check: oneOf("partial_results", "error", "warn", "label")},
 	"read_wait":                           {initial: "1s", about: "How long a statement waits for partitions to reach its cut.", check: duration("read_wait")},
-	"role":                                {initial: "none", about: "The role that statements run as; only the session's user."},
+	"role":                                {initial: "none", about: "The role that statements run as; none is the session's user."},
 	"row_security":                        {initial: "off", about: "Accepted."},
 	"search_path":                         {initial: "\"$user\", public", about: "Schemas that unqualified names are looked up in."},
 	"server_encoding":                     {initial: "UTF8", about: "Encoding of the server.", readOnly: true, report: true},
@@ -63,7 +65,7 @@ var known = withAccepted(map[string]setting{
 	"standard_conforming_strings":         {initial: "on", about: "Backslashes in plain strings are literal.", report: true, check: oneOf("standard_conforming_strings", "on")},
 	"statement_timeout":                   {initial: "0", about: "Longest time a statement may take; 0 is unlimited.", check: timeout("statement_timeout"), unit: "ms"},
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
-	"temp_file_limit":                     {initial: "-1", about: "Most kilobytes of temporary files that the session's statements have at a time; -1 is unlimited.", check: kilobytes("temp_file_limit"), unit: "kB"},
+	"temp_file_limit":                     {initial: "-1", about: "Most kilobytes of temporary files that the session's statements have at a time; -1 is unlimited.", check: kilobytes("temp_file_limit"), superuser: true, unit: "kB"},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
 	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
@@ -251,6 +253,10 @@ type settings struct {
 	inBlock bool              // changes are remembered
 	changed []string          // reported settings that changed and were not yet told
 	means   *meaning          // of the values; nil after a change
+	// become decides which role a setting of one keeps, and superuser whether the one that
+	// is set may do everything.
+	become    func(setting, role string) (string, error)
+	superuser func() bool
 }
 
 // changedSetting is what a change replaced.
@@ -284,11 +290,14 @@ func (s *settings) set(name, value string) error {
 	case !ok:
 		return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
 	case name == "role" || name == "session_authorization":
-		if value, ok = s.ownRole(name, value); !ok {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "only the session's own user can be its %s", name)
+		var err error
+		if value, err = s.become(name, value); err != nil {
+			return err
 		}
 	case d.readOnly:
 		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
+	case d.superuser && !s.superuser():
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set parameter %q", shownName(name))
 	case d.check != nil:
 		var err error
 		if value, err = d.check(value); err != nil {
@@ -298,19 +307,10 @@ func (s *settings) set(name, value string) error {
 	s.remember(name)
 	delete(s.local, name) // what is set for the session stays after the transaction
 	s.assign(name, value)
+	if name == "session_authorization" && s.values["role"] != "none" {
+		return s.set("role", "none")
+	}
 	return nil
-}
-
-// ownRole returns what SET ROLE and SET SESSION AUTHORIZATION keep: there is no
-// other role to become.
-func (s *settings) ownRole(name, value string) (string, bool) {
-	if name == "role" {
-		return value, value == "none" || value == s.values["session_authorization"]
-	}
-	if value == "" || strings.EqualFold(value, "default") { // its initial value depends on who it is
-		value = s.values[name]
-	}
-	return value, value == s.values[name]
 }
 
 // assign gives a setting a value that was checked.
@@ -320,6 +320,9 @@ func (s *settings) assign(name, value string) {
 	}
 	s.values[name] = value
 	s.means = nil
+	if name == "role" || name == "session_authorization" {
+		s.showSuperuser()
+	}
 	if mode, ok := strings.CutPrefix(name, "default_"); ok && strings.HasPrefix(mode, "transaction_") && !s.inBlock {
 		s.values[mode] = value // the next statement is a transaction
 	}
@@ -328,6 +331,11 @@ func (s *settings) assign(name, value string) {
 // setLocal changes a setting until the transaction ends.
 func (s *settings) setLocal(name, value string) error {
 	name = strings.ToLower(name)
+	if name == "session_authorization" { // which ends the role
+		if err := s.setLocal("role", "none"); err != nil {
+			return err
+		}
+	}
 	before, existed := s.values[name]
 	if old, ok := s.local[name]; ok {
 		before, existed = old, true
@@ -414,7 +422,7 @@ func (s *settings) reset(name string) error {
 		return s.set(name, d.initial)
 	}
 	for n, d := range known {
-		if !d.readOnly && !strings.HasPrefix(n, "transaction_") {
+		if !d.readOnly && !strings.HasPrefix(n, "transaction_") && n != "role" && n != "session_authorization" && (!d.superuser || s.superuser()) {
 			if err := s.set(n, d.initial); err != nil {
 				return fmt.Errorf("reset %s: %w", n, err)
 			}
@@ -434,6 +442,7 @@ func (s *settings) duration(name string) time.Duration {
 // meaning is what settings mean that every statement needs, worked out once.
 type meaning struct {
 	location                                                      *time.Location // the session's time zone
+	user                                                          string         // that statements run as
 	searchPath                                                    []string       // schemas of unqualified names
 	envelope                                                      envelope.Settings
 	minMessages                                                   int // place in messageLevels
@@ -446,7 +455,7 @@ func (s *settings) meaning() *meaning {
 	if s.means == nil {
 		s.means = &meaning{
 			minMessages: slices.Index(messageLevels, s.values["client_min_messages"]),
-			location:    s.location(), searchPath: s.searchPath(s.values["session_authorization"]), envelope: s.envelope(),
+			location:    s.location(), user: s.user(), searchPath: s.searchPath(s.user()), envelope: s.envelope(),
 			tempFileLimit:    tempFileBytes(s.values["temp_file_limit"]),
 			statementTimeout: s.duration("statement_timeout"), lockTimeout: s.duration("lock_timeout"),
 			idleSession: s.duration("idle_session_timeout"), idleInTransaction: s.duration("idle_in_transaction_session_timeout"),
@@ -464,6 +473,23 @@ func (s *settings) location() *time.Location {
 		return time.UTC
 	}
 	return l
+}
+
+// user is the name of who statements run as.
+func (s *settings) user() string {
+	if role := s.values["role"]; role != "none" {
+		return role
+	}
+	return s.values["session_authorization"]
+}
+
+// showSuperuser makes is_superuser say whether the role that statements run as is one.
+func (s *settings) showSuperuser() {
+	value := "off"
+	if s.superuser() {
+		value = "on"
+	}
+	s.assign("is_superuser", value)
 }
 
 // searchPath returns the schemas of unqualified names.

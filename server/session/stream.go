@@ -40,7 +40,7 @@ func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
 				WithHint("TUMBLE adds columns of the names window_start and window_end. Choose another name.").At(x.Columns[i].Position())
 		}
 	}
-	rel := catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindStream, Columns: cols, Created: s.now(), Owner: s.User()}
+	rel := catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindStream, Columns: cols, Created: s.now(), Owner: s.owner()}
 	rel.Stream = &catalog.Stream{TimeColumn: -1, Defaults: s.defaultsOf(x.Columns)}
 	if x.Watermark != nil {
 		if err := readWatermark(&rel, x.Watermark); err != nil {
@@ -207,6 +207,9 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 	if err != nil {
 		return "", err
 	}
+	if err := s.permitted(plan.Access); err != nil {
+		return "", err
+	}
 	if err := checkColumns(plan.Columns); err != nil {
 		return "", err
 	}
@@ -219,7 +222,7 @@ func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinu
 		return "", err
 	}
 	rel, err := s.engine.Catalog.Create(s.tenant.Database, catalog.Relation{
-		Schema: schema, Name: name, Kind: catalog.KindContinuousView, Columns: plan.Columns, ContinuousView: view, Created: s.now(), Owner: s.User(),
+		Schema: schema, Name: name, Kind: catalog.KindContinuousView, Columns: plan.Columns, ContinuousView: view, Created: s.now(), Owner: s.owner(),
 	})
 	if err != nil {
 		return "", err
@@ -299,6 +302,9 @@ func (s *Session) alterStream(ctx context.Context, x *ast.AlterStream) (string, 
 	}
 	if rel.Stream == nil {
 		return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a stream", rel.Name).At(x.Name.Position())
+	}
+	if err := s.mustOwn(rel); err != nil {
+		return "", err
 	}
 	if x.Action != ast.PartitionOffline && x.Action != ast.PartitionOnline {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER STREAM is not supported").

@@ -84,7 +84,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	}
 	d := &definer{s: s, taken: map[string]bool{name: true}}
 	d.table = &catalog.Relation{
-		ID: s.engine.Catalog.Reserve(), Schema: schema, Name: name, Kind: catalog.KindTable, Created: s.now(), Owner: s.User(),
+		ID: s.engine.Catalog.Reserve(), Schema: schema, Name: name, Kind: catalog.KindTable, Created: s.now(), Owner: s.owner(),
 		Table: &catalog.Table{Defaults: map[int]string{}, Identity: map[int]bool{}},
 	}
 	for i := range x.Columns {
@@ -193,7 +193,7 @@ func (d *definer) generated(n int, x *ast.ColumnDef) error {
 	q.Table, q.Column = d.table.ID, col.Name
 	name := d.free(d.table.Name+"_"+col.Name, "seq")
 	d.sequences = append(d.sequences, &catalog.Relation{
-		ID: d.s.engine.Catalog.Reserve(), Schema: d.table.Schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: d.s.now(), Owner: d.s.User(),
+		ID: d.s.engine.Catalog.Reserve(), Schema: d.table.Schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: d.s.now(), Owner: d.table.Owner,
 	})
 	d.table.Table.Defaults[n] = nextCall(d.table.Schema, name)
 	return nil

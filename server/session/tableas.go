@@ -38,7 +38,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	if err := checkStorage(x.Options); err != nil {
 		return "", err
 	}
-	rel := &catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindTable, Table: &catalog.Table{}, Created: s.now(), Owner: s.User()}
+	rel := &catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindTable, Table: &catalog.Table{}, Created: s.now(), Owner: s.owner()}
 	for i, c := range q.Output {
 		c.Role, c.NotNull = types.RoleData, false
 		if i < len(x.ColumnNames) {
@@ -52,7 +52,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	if x.Materialized {
 		rel.Kind = catalog.KindMaterialized
 		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: catalog.View{
-			SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.settings.meaning().searchPath,
+			SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(),
 		}}
 	}
 	if err := distinctColumns(rel.Columns); err != nil {
@@ -140,6 +140,9 @@ func (s *Session) refresh(ctx context.Context, x *ast.Refresh, out *sink) (strin
 		return "", sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "cannot refresh materialized view \"%s.%s\" concurrently", rel.Schema, rel.Name).
 			WithHint("Create a unique index with no WHERE clause on one or more columns of the materialized view.")
 	}
+	if err := s.mustOwn(rel); err != nil {
+		return "", err
+	}
 	q, err := s.bindBody(rel)
 	if err != nil {
 		return "", err
@@ -173,7 +176,7 @@ func (s *Session) bindBody(rel *catalog.Relation) (*plan.Query, error) {
 	relations[slices.Index(relations, rel)] = &view
 	env := s.bindEnv(s.exprContext())
 	env.Snapshot = catalog.NewSnapshot(now.Version, now.Tenant, now.Database, relations)
-	env.Snapshot.Schemas, env.Snapshot.Types = now.Schemas, now.Types
+	env.Snapshot.Schemas, env.Snapshot.Public, env.Snapshot.Types = now.Schemas, now.Public, now.Types
 	var names []string
 	for _, c := range rel.Columns {
 		names = append(names, ast.QuoteIdentifier(c.Name))
@@ -182,5 +185,9 @@ func (s *Session) bindBody(rel *catalog.Relation) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bind.Bind(env, sel, nil)
+	q, err := bind.Bind(env, sel, nil)
+	if err == nil {
+		q.Access = withoutRelation(q.Access, view.ID) // its body is read as the owner
+	}
+	return q, err
 }

@@ -464,6 +464,8 @@ func (s *Session) dropTypes(ctx context.Context, x *ast.Drop, out *sink) error {
 			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Schema))
 		case err != nil && x.IfExists && code == sqlerr.UndefinedObject:
 			err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "type %q does not exist, skipping", strings.Join(n.Parts(), ".")))
+		case err == nil && s.mayDropType(t) != nil:
+			err = s.mayDropType(t)
 		case err == nil:
 			err = s.dropType(ctx, t, x.Cascade, out)
 		}

@@ -17,7 +17,10 @@ const maxLabel = 63
 // lookupType returns a user's type by name; 42704 if there is none, and an error of the
 // kind that wrong makes where the name is that of another type.
 func (s *Session) lookupType(n ast.ObjectName, wrong func(shown string) error) (*catalog.Type, error) {
-	t, array := bind.UserType(s.snapshot(), s.settings.meaning().searchPath, n)
+	t, array := bind.UserType(s.snapshot(), s.usablePath(), n)
+	if t != nil && n.Schema != "" && !s.usable(n.Schema) {
+		return nil, denied("schema", n.Schema)
+	}
 	switch {
 	case array:
 		return nil, wrong(t.Shown() + "[]")
@@ -100,7 +103,7 @@ func (s *Session) createEnum(x *ast.CreateEnum) (string, error) {
 	if err := s.typeNameTaken(schema, name, ""); err != nil {
 		return "", err
 	}
-	t := &catalog.Type{Schema: schema, Name: name, Array: s.arrayName(schema, name), Owner: s.User(), Created: s.now()}
+	t := &catalog.Type{Schema: schema, Name: name, Array: s.arrayName(schema, name), Owner: s.owner(), Created: s.now()}
 	for i, label := range x.Labels {
 		if err := checkLabel(label); err != nil {
 			return "", err
@@ -133,6 +136,9 @@ func (s *Session) alterType(x *ast.AlterType, out *sink) (string, error) {
 		wrong = notADomain
 	}
 	t, err := s.lookupType(x.Name, wrong)
+	if err == nil {
+		err = s.mustOwnType(t)
+	}
 	switch {
 	case err != nil:
 		return "", err
@@ -149,9 +155,7 @@ func (s *Session) alterType(x *ast.AlterType, out *sink) (string, error) {
 	case ast.RenameLabel:
 		return tag, s.renameLabel(t, &next, x)
 	case ast.OwnType:
-		next.Owner = s.roleNamed(x.NewName)
-		s.catalog().SetType(&next)
-		return tag, nil
+		return tag, s.setTypeOwner(&next, x.NewName)
 	}
 	return tag, s.placeType(t, &next, x)
 }
@@ -252,6 +256,9 @@ func (s *Session) commentOnType(x *ast.CommentOn, text string) error {
 	})
 	if err == nil && x.Kind == ast.DomainObject && t.Domain == nil {
 		err = notADomain(`"` + t.Name + `"`)
+	}
+	if err == nil {
+		err = s.mustOwnType(t)
 	}
 	if err != nil {
 		return err

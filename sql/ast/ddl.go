@@ -220,8 +220,9 @@ type CreateSink struct {
 // CreateSchema is CREATE SCHEMA.
 type CreateSchema struct {
 	Pos
-	Name        string
+	Name        string // empty: that of the owner
 	IfNotExists bool
+	Owner       string // of AUTHORIZATION; empty: who makes it
 }
 
 // CreateDatabase is CREATE DATABASE.

@@ -51,7 +51,16 @@ func (p *printer) create(s Statement) {
 	case *CreateSchema:
 		p.write("SCHEMA ")
 		p.ifNotExists(x.IfNotExists)
-		p.ident(x.Name)
+		if x.Name != "" {
+			p.ident(x.Name)
+		}
+		if x.Name != "" && x.Owner != "" {
+			p.write(" ")
+		}
+		if x.Owner != "" {
+			p.write("AUTHORIZATION ")
+			p.roleWord(x.Owner)
+		}
 	case *CreateDatabase:
 		p.createDatabase(x)
 	case *CreateSequence:

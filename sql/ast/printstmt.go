@@ -53,6 +53,8 @@ func (p *printer) statement(s Statement) {
 		p.lockTable(x)
 	case *Grant:
 		p.grant(x)
+	case *GrantRole:
+		p.grantRole(x)
 	case *SetStmt, *SetTransaction, *SetConstraints, *Reset, *Show, *Discard, *Listen, *Notify, *Unlisten, *Transaction:
 		p.session(s)
 	default:

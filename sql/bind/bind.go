@@ -30,6 +30,8 @@ type Env struct {
 	// SearchPath are the schemas of unqualified names; pg_catalog comes first
 	// unless it is listed. Nil means public.
 	SearchPath []string
+	// Usable reports whether relations in a schema may be named; nil: in all.
+	Usable func(schema string) bool
 	// HideEnvelope is SET envelope = off: SELECT * has no envelope columns.
 	HideEnvelope bool
 	// Expr is used to fold constants; nil stands for one with nothing set.
@@ -78,7 +80,10 @@ func Bind(env *Env, stmt ast.Statement, params []types.Type) (*plan.Query, error
 		}
 	}
 	q.Params, q.Slots = fixed, b.slots
-	q.Relations, q.StreamDerived = b.relations, b.streamDerived
+	q.Relations, q.Access, q.StreamDerived = b.relations, b.needs(), b.streamDerived
+	if err := guarded(q.Root, q.Access, map[int]bool{}); err != nil {
+		return nil, err
+	}
 	return plan.Optimize(q, env.context()), nil
 }
 
@@ -100,6 +105,8 @@ type binder struct {
 	relations     []plan.RelationVersion
 	found         plan.Origin // of the column that a name meant last, where FROM names its relation
 	used          map[id.Relation]bool
+	access        []*plan.Access
+	checkAs       string // the owner of the view whose body is bound
 	streamDerived bool
 	// forView is set while the body of a continuous view is bound.
 	forView bool
@@ -118,13 +125,6 @@ type binder struct {
 
 func newBinder(env *Env, params []types.Type, base int) *binder {
 	return &binder{env: env, params: params, base: base, used: map[id.Relation]bool{}, written: map[id.Relation]*plan.Rules{}, sizes: map[int]int{}, bounds: map[expr.Expr]interval{}, records: map[expr.Expr][]recordField{}, domains: map[types.OID]*expr.Domain{}}
-}
-
-func (b *binder) use(r *catalog.Relation) {
-	if !b.used[r.ID] {
-		b.used[r.ID] = true
-		b.relations = append(b.relations, plan.RelationVersion{ID: r.ID, Version: r.Version})
-	}
 }
 
 func (b *binder) enter() error {

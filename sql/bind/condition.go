@@ -10,13 +10,14 @@ import (
 
 // Condition binds the WHERE of COPY FROM: a boolean over the columns of a relation,
 // in their order. It may hold no subquery.
-func Condition(env *Env, rel *catalog.Relation, e ast.Expr) (expr.Expr, error) {
+// What it needs to be allowed to read is added to access.
+func Condition(env *Env, rel *catalog.Relation, access *plan.Access, e ast.Expr) (expr.Expr, error) {
 	b := newBinder(env, nil, 0)
 	s, err := nodeScope(&plan.Values{Columns: rel.Columns}, rel.Name, rel.Schema, nil, false, &context{})
 	if err != nil {
 		return nil, err
 	}
-	out, err := b.boolExpr(&clause{s: s, name: "WHERE"}, e)
+	out, err := b.boolExpr(&clause{s: s.watch(access), name: "WHERE"}, e)
 	if err != nil {
 		return nil, err
 	}

@@ -190,6 +190,7 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 		return nodeScope(side, side.Name(), "public", x.Alias, false, ctx)
 	}
 	if v := b.virtual(x.Name); v != nil {
+		b.needSystem(v)
 		s, err := nodeScope(&plan.VirtualScan{Table: v}, v.Name, v.Schema, x.Alias, false, ctx)
 		return s.ownedBy(v.OID), err
 	}
@@ -211,10 +212,14 @@ func (s *scope) ownedBy(relation uint32) *scope {
 }
 
 // inView makes names in the body of a view mean what they meant when it was
-// created, whatever the session's search path; the result ends that.
+// created, whatever the session's search path, and may be used if its owner may; the
+// result ends that.
 func (b *binder) inView(rel *catalog.Relation) (end func()) {
-	outer := b.viewPath
-	b.viewPath = []string{rel.Schema}
+	outer, checkAs := b.viewPath, b.checkAs
+	b.viewPath, b.checkAs = []string{rel.Schema}, rel.Owner
+	if rel.View != nil && rel.View.Invoker { // also where another view reads it
+		b.checkAs = ""
+	}
 	switch {
 	case rel.View != nil && rel.View.Path != nil:
 		b.viewPath = rel.View.Path
@@ -223,7 +228,7 @@ func (b *binder) inView(rel *catalog.Relation) (end func()) {
 			b.viewPath = []string{stream.Schema}
 		}
 	}
-	return func() { b.viewPath = outer }
+	return func() { b.viewPath, b.checkAs = outer, checkAs }
 }
 
 func (b *binder) searchPath() []string {
@@ -240,11 +245,12 @@ func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
 	if b.elsewhere(n) {
 		return nil
 	}
+	path := b.searchPath()
 	if n.Schema != "" {
-		return b.env.Snapshot.ByName(n.Schema, n.Name)
+		path = []string{n.Schema}
 	}
-	for _, s := range b.searchPath() {
-		if r := b.env.Snapshot.ByName(s, n.Name); r != nil {
+	for _, s := range path {
+		if r := b.env.Snapshot.ByName(s, n.Name); r != nil && b.usable(s) {
 			return r
 		}
 	}
@@ -287,15 +293,15 @@ func (b *binder) side(n ast.ObjectName) *plan.SideScan {
 	case rel == nil:
 		return nil
 	case rel.Kind == catalog.KindStream && kind != plan.SideErrors:
-		b.use(rel)
+		b.need(rel, catalog.MaySelect)
 		return plan.NewSideScan(kind, rel, nil)
 	case rel.Kind == catalog.KindContinuousView && kind != plan.SideRejected:
 		stream := b.env.Snapshot.ByID(rel.ContinuousView.Stream)
 		if stream == nil {
 			return nil
 		}
-		b.use(rel)
-		b.use(stream)
+		b.need(rel, catalog.MaySelect)
+		b.need(stream, catalog.MaySelect) // for it shows its events
 		return plan.NewSideScan(kind, stream, rel)
 	}
 	return nil
@@ -304,6 +310,9 @@ func (b *binder) side(n ast.ObjectName) *plan.SideScan {
 func (b *binder) undefinedTable(n ast.ObjectName) error {
 	if b.elsewhere(n) {
 		return OtherDatabase(n)
+	}
+	if err := b.unusable(n); err != nil {
+		return err
 	}
 	name := n.Name
 	if n.Schema != "" {
@@ -330,7 +339,7 @@ func OtherDatabase(n ast.ObjectName) error {
 
 // relationScope reads a relation of the catalog.
 func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *context) (*scope, error) {
-	b.use(rel)
+	b.need(rel, catalog.MaySelect)
 	switch rel.Kind {
 	case catalog.KindTable, catalog.KindMaterialized:
 		scan := &plan.TableScan{Table: rel}
@@ -351,6 +360,8 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 		return s, err
 	case catalog.KindContinuousView:
 		return b.viewScope(rel, alias, ctx)
+	case catalog.KindSequence:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "sequence %q cannot be read as a table", rel.Name).WithHint("Read pg_sequences, or call currval().")
 	}
 	q, err := b.viewBody(rel.View.SQL)
 	if err != nil {

@@ -17,11 +17,14 @@ func (b *binder) merge(x *ast.Merge, ctx *context) (*plan.Query, error) {
 	if err := reachable(x.When); err != nil {
 		return nil, err
 	}
+	if rel := b.relation(x.Table.Name); rel != nil { // its privileges are looked at first
+		b.need(rel, mergeWants(x))
+	}
 	source, err := b.fromItem(x.Source, ctx)
 	if err != nil {
 		return nil, err
 	}
-	target, err := b.modifying(x.Table, nil, nil, ctx, "merge into")
+	target, err := b.modifying(x.Table, nil, nil, ctx, "merge into", mergeWants(x))
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +55,26 @@ func (b *binder) merge(x *ast.Merge, ctx *context) (*plan.Query, error) {
 	out.Row = s.at(s.cols[m.width+len(target.s.cols)-1].index)
 	out.Child = s.node
 	return &plan.Query{Root: out}, nil
+}
+
+// mergeWants returns what a MERGE needs to be allowed to do with its target, besides
+// reading the columns that it names.
+func mergeWants(x *ast.Merge) catalog.Privileges {
+	var out catalog.Privileges
+	for _, w := range x.When {
+		switch w.Action {
+		case ast.MergeInsert:
+			out |= catalog.MayInsert
+		case ast.MergeUpdate:
+			out |= catalog.MayUpdate
+		case ast.MergeDelete:
+			out |= catalog.MayDelete
+		}
+	}
+	if out == 0 {
+		return catalog.MaySelect
+	}
+	return out
 }
 
 // reachable fails where a WHEN stands behind one that takes every row.

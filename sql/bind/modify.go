@@ -11,38 +11,37 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// writable finds the relation that a statement writes.
-func (b *binder) writable(n ast.ObjectName, what string) (*catalog.Relation, error) {
+// writable finds the relation that a statement writes, which needs a privilege.
+func (b *binder) writable(n ast.ObjectName, what string, want catalog.Privileges) (*catalog.Relation, *plan.Access, error) {
 	rel := b.relation(n)
 	if rel == nil {
 		if b.virtual(n) != nil || b.side(n) != nil {
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s system relation %q", what, n.Name).At(n.Position())
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s system relation %q", what, n.Name).At(n.Position())
 		}
-		return nil, b.undefinedTable(n)
+		return nil, nil, b.undefinedTable(n)
 	}
 	if rel.Kind != catalog.KindTable && what == "merge into" {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation %q", rel.Name).
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation %q", rel.Name).
 			WithDetail("This operation is not supported for %ss.", rel.Kind).At(n.Position())
 	}
 	switch rel.Kind {
 	case catalog.KindTable:
 	case catalog.KindStream:
 		if what != "insert into" {
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s stream %q: events are facts and do not change", what, rel.Name).At(n.Position())
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s stream %q: events are facts and do not change", what, rel.Name).At(n.Position())
 		}
 	case catalog.KindMaterialized:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view %q", rel.Name).At(n.Position())
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view %q", rel.Name).At(n.Position())
 	default:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s %s %q", what, rel.Kind, rel.Name).
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot %s %s %q", what, rel.Kind, rel.Name).
 			WithHint("Insert into the stream that it reads.").At(n.Position())
 	}
-	b.use(rel)
-	return rel, nil
+	return rel, b.need(rel, want), nil
 }
 
 // insert binds INSERT into a table or a stream.
 func (b *binder) insert(x *ast.Insert, ctx *context) (*plan.Query, error) {
-	rel, err := b.writable(x.Table, "insert into")
+	rel, access, err := b.writable(x.Table, "insert into", catalog.MayInsert)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +58,7 @@ func (b *binder) insert(x *ast.Insert, ctx *context) (*plan.Query, error) {
 		return nil, err
 	}
 	if x.OnConflict != nil {
-		if err := b.onConflict(m, x, ctx); err != nil {
+		if err := b.onConflict(m, x, access, ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +66,7 @@ func (b *binder) insert(x *ast.Insert, ctx *context) (*plan.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.modify(m, x.Returning, s)
+	return b.modify(m, x.Returning, s.watch(access))
 }
 
 // insertColumns returns the columns that the source gives values for, in order.
@@ -271,7 +270,14 @@ func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error)
 	if text == "" {
 		return expr.NewConst(types.NullOf(t)), nil
 	}
-	return b.storedDefault(text, "column "+rel.Columns[column].Name, func(e expr.Expr) (expr.Expr, error) { return b.assign(rel, column, e) })
+	return b.storedDefault(text, "column "+rel.Columns[column].Name, func(e expr.Expr) (expr.Expr, error) {
+		if rel.Table != nil {
+			if _, identity := rel.Table.Identity[column]; identity {
+				e = expr.OfIdentity(e)
+			}
+		}
+		return b.assign(rel, column, e)
+	})
 }
 
 // storedDefault binds the text of a default of what, and has it assigned.
@@ -337,8 +343,8 @@ type modifying struct {
 }
 
 // modifying reads the rows of a table with their identity, joined and filtered.
-func (b *binder) modifying(t ast.TableRef, from []ast.FromItem, where ast.Expr, ctx *context, what string) (*modifying, error) {
-	rel, err := b.writable(t.Name, what)
+func (b *binder) modifying(t ast.TableRef, from []ast.FromItem, where ast.Expr, ctx *context, what string, want catalog.Privileges) (*modifying, error) {
+	rel, access, err := b.writable(t.Name, what, want)
 	if err != nil {
 		return nil, err
 	}
@@ -347,6 +353,7 @@ func (b *binder) modifying(t ast.TableRef, from []ast.FromItem, where ast.Expr, 
 	if err != nil {
 		return nil, err
 	}
+	s.watch(access)
 	for _, item := range from {
 		if s, err = b.crossJoin(s, item, ctx); err != nil {
 			return nil, err
@@ -405,7 +412,7 @@ func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []
 }
 
 func (b *binder) update(x *ast.Update, ctx *context) (*plan.Query, error) {
-	m, err := b.modifying(x.Table, x.From, x.Where, ctx, "update")
+	m, err := b.modifying(x.Table, x.From, x.Where, ctx, "update", catalog.MayUpdate)
 	if err != nil {
 		return nil, err
 	}
@@ -420,7 +427,7 @@ func (b *binder) update(x *ast.Update, ctx *context) (*plan.Query, error) {
 }
 
 func (b *binder) delete(x *ast.Delete, ctx *context) (*plan.Query, error) {
-	m, err := b.modifying(x.Table, x.Using, x.Where, ctx, "delete from")
+	m, err := b.modifying(x.Table, x.Using, x.Where, ctx, "delete from", catalog.MayDelete)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (b *binder) referencedBy(r catalog.Reference) (*plan.Reference, error) {
 	if !uses(catalog.Cascade) && !uses(catalog.SetNull) && !uses(catalog.SetDefault) {
 		return ref, nil
 	}
-	b.use(r.From)
+	b.need(r.From, 0) // actions write it as its owner
 	var err error
 	if ref.FromRules, err = b.rules(r.From); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -26,7 +27,8 @@ type column struct {
 	joined  bool          // stands for a column of USING: seen only with its table's name
 	hidden  bool          // not in *
 	origin  plan.Origin
-	direct  bool // it is the relation of its origin that FROM names
+	direct  bool         // it is the relation of its origin that FROM names
+	access  *plan.Access // of a relation that is written: reading it needs SELECT
 }
 
 // approx says where the bounds and the state of an approximate column are; -1
@@ -134,6 +136,9 @@ func (s *scope) at(i int) expr.Expr { return plan.NewColumn(s.nodeSchema(), i) }
 // read returns the value of a column, and notes its bounds.
 func (b *binder) read(s *scope, c *column) expr.Expr {
 	e := s.at(c.index)
+	if c.access != nil {
+		c.access.Want |= catalog.MaySelect
+	}
 	for _, f := range c.record {
 		b.records[e] = append(b.records[e], recordField{f.name, s.at(f.index)})
 	}

@@ -33,6 +33,9 @@ func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*re
 	switch body := s.Body.(type) {
 	case *ast.SelectCore:
 		r, keys, err = b.core(body, s.OrderBy, ctx, want)
+		for _, l := range s.Locking {
+			b.needLocks(body.From, l.Of, ctx)
+		}
 	case *ast.Values:
 		if r, err = b.values(body, ctx, want); err == nil {
 			keys, err = b.sortOutput(r, s.OrderBy, ctx)

@@ -61,6 +61,7 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 		if _, err := b.exprs(c, x.Func.Args); err != nil {
 			return nil, err
 		}
+		b.needSystem(v)
 		node = &plan.VirtualScan{Table: v}
 	} else {
 		e, err := b.expr(c, x.Func)

@@ -52,7 +52,7 @@ func (b *binder) windowRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.use(rel)
+	b.need(rel, catalog.MaySelect)
 	b.streamDerived = true
 	return windowScope(rel, column, size, offset, x.Alias, ctx)
 }

@@ -41,6 +41,9 @@ func (b *binder) typeOf(n *ast.TypeName) (types.Type, error) {
 
 func (b *binder) elementType(n *ast.TypeName) (types.Type, error) {
 	if t, array := UserType(b.env.Snapshot, b.searchPath(), n.Name); t != nil {
+		if err := b.unusable(n.Name); err != nil {
+			return types.Type{}, err
+		}
 		return userType(n, t, array)
 	}
 	if s := n.Name.Schema; s != "" && s != "pg_catalog" && s != "public" {

@@ -14,18 +14,24 @@ import (
 // onConflict lets an INSERT go on where a unique key of a row is taken: the
 // rows that have the keys of the proposed ones are looked up, and the proposed
 // ones are dropped or become new versions of them.
-func (b *binder) onConflict(m *plan.Modify, x *ast.Insert, ctx *context) error {
+func (b *binder) onConflict(m *plan.Modify, x *ast.Insert, access *plan.Access, ctx *context) error {
 	rel := m.Target
 	if rel.Kind != catalog.KindTable {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "ON CONFLICT is not supported for stream %q", rel.Name).
 			WithHint("A stream with a dedup_key counts an event that comes again once.").At(x.OnConflict.Position())
+	}
+	if c := x.OnConflict; c.Constraint != "" || len(c.Target) > 0 {
+		access.Want |= catalog.MaySelect
+	}
+	if len(x.OnConflict.Set) > 0 {
+		access.Want |= catalog.MayUpdate
 	}
 	var err error
 	if m.Arbiters, err = b.conflictTarget(rel, x.OnConflict); err != nil || len(m.Arbiters) == 0 {
 		return err
 	}
 	m.OnConflict = plan.ConflictSkips
-	s, err := b.conflictScope(m, x, ctx)
+	s, err := b.conflictScope(m, x, access, ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +158,7 @@ func (k *conflictKeys) fits(x *catalog.Index) bool {
 // conflictScope looks the keys up. Its columns are those of the proposed row,
 // which is named excluded, the identity of the row that has its key, and the
 // columns of that.
-func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert, ctx *context) (*scope, error) {
+func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert, access *plan.Access, ctx *context) (*scope, error) {
 	excluded, err := rowScope(m.Target, &ast.Alias{Name: "excluded"})
 	if err != nil {
 		return nil, err
@@ -161,6 +167,7 @@ func (b *binder) conflictScope(m *plan.Modify, x *ast.Insert, ctx *context) (*sc
 	if err != nil {
 		return nil, err
 	}
+	existing.watch(access)
 	s := &scope{node: &plan.KeyLookup{Table: m.Target, Arbiters: m.Arbiters, Rules: m.Rules, Child: m.Child}, ctx: ctx}
 	n := len(m.Target.Columns)
 	for _, c := range existing.cols {

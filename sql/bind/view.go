@@ -22,6 +22,8 @@ type ViewPlan struct {
 	// Output holds the values of the view's columns, over those of Fold.Layout().
 	Output  []expr.Expr
 	Columns []types.Column
+	// Access is what who creates the view needs to be allowed to do.
+	Access []plan.Access
 }
 
 // ContinuousView binds the body of CREATE CONTINUOUS VIEW. names renames the
@@ -60,6 +62,7 @@ func ContinuousView(env *Env, body *ast.Select, names []ast.Identifier) (*ViewPl
 		}
 		seen[c.Name] = true
 	}
+	v.Access = b.needs()
 	return v, nil
 }
 

@@ -41,12 +41,14 @@ const (
 
 // Context is what a statement fixes for the evaluation of its expressions.
 type Context struct {
-	Now        time.Time      // statement (transaction) timestamp
-	Location   *time.Location // session TimeZone; nil means UTC
-	Params     []types.Datum  // $1 is Params[0], already of the type that was bound
-	User       string
-	Database   string
-	SearchPath []string
+	Now      time.Time      // statement (transaction) timestamp
+	Location *time.Location // session TimeZone; nil means UTC
+	Params   []types.Datum  // $1 is Params[0], already of the type that was bound
+	User     string         // that the statement runs as
+	// SessionUser is who the session is of.
+	SessionUser string
+	Database    string
+	SearchPath  []string
 	// Setting returns a run-time setting for current_setting(); ok is false if it is unknown.
 	Setting func(name string) (value string, ok bool)
 	// Set changes a run-time setting for set_config(); nil refuses.

@@ -17,6 +17,30 @@ type Sequences interface {
 	SetValue(sequence uint32, value int64, called bool) error
 	// OwnedSequence returns the name of the sequence of a column; "" if it has none.
 	OwnedSequence(table, column string) (string, error)
+	// Unchecked returns them without a look at privileges, for identity columns, whose
+	// sequences are a part of the table.
+	Unchecked() Sequences
+}
+
+// OfIdentity makes the default of an identity column use its sequence without a look at
+// the privileges on it.
+func OfIdentity(value Expr) Expr { return &ofIdentity{value} }
+
+type ofIdentity struct{ value Expr }
+
+func (o *ofIdentity) Type() types.Type       { return o.value.Type() }
+func (o *ofIdentity) Children() []Expr       { return []Expr{o.value} }
+func (o *ofIdentity) String() string         { return o.value.String() }
+func (o *ofIdentity) Volatility() Volatility { return o.value.Volatility() }
+
+func (o *ofIdentity) WithChildren(c []Expr) Expr { return &ofIdentity{c[0]} }
+
+func (o *ofIdentity) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
+	own := *ec
+	if own.Sequences != nil {
+		own.Sequences = own.Sequences.Unchecked()
+	}
+	return o.value.Eval(&own, in)
 }
 
 // sequenceFunctions read and move sequences.

@@ -10,10 +10,12 @@ import (
 type Sessions interface {
 	// Notify sends a message to who listens, when the transaction is committed.
 	Notify(channel, payload string) error
-	// Cancel ends the statement of a session; false if there is no such session.
-	Cancel(pid int64) bool
-	// Terminate ends a session; false if there is no such session.
-	Terminate(pid int64) bool
+	// Cancel ends the statement of a session; false if there is no such session. It fails
+	// where the session's role may not.
+	Cancel(pid int64) (bool, error)
+	// Terminate ends a session; false if there is no such session. It fails where the
+	// session's role may not.
+	Terminate(pid int64) (bool, error)
 	// AdvisoryLock takes a lock; false if another session is in the way and the
 	// mode is not to wait.
 	AdvisoryLock(key LockKey, how LockMode) (bool, error)
@@ -42,9 +44,13 @@ func sessionFunctions() []overload {
 		}
 		return void, ec.Sessions.Notify(channel, payload)
 	}
-	signal := func(send func(Sessions, int64) bool) rowFunc {
+	signal := func(send func(Sessions, int64) (bool, error)) rowFunc {
 		return func(ec *Context, a []types.Datum) (types.Datum, error) {
-			return types.BoolDatum(ec.Sessions != nil && send(ec.Sessions, a[0].Int)), nil
+			if ec.Sessions == nil {
+				return types.BoolDatum(false), nil
+			}
+			sent, err := send(ec.Sessions, a[0].Int)
+			return types.BoolDatum(sent), err
 		}
 	}
 	started := func(ec *Context, _ []types.Datum) (types.Datum, error) {

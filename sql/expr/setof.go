@@ -31,7 +31,7 @@ type RowStep func(out []*types.Vector) (bool, error)
 
 var setFunctions = sync.OnceValue(func() map[string][]*SetFunction {
 	out := map[string][]*SetFunction{}
-	for _, f := range slices.Concat(textSets(), jsonSets(), jsonPathSets(), partitionSets()) {
+	for _, f := range slices.Concat(textSets(), jsonSets(), jsonPathSets(), partitionSets(), aclSets()) {
 		out[f.Name] = append(out[f.Name], f)
 	}
 	return out

@@ -59,10 +59,13 @@ func fixed(d types.Datum) rowFunc {
 func systemFunctions() []overload {
 	user := func(ec *Context, _ []types.Datum) (types.Datum, error) { return nameDatum(ec.User) }
 	var out []overload
-	for _, n := range []string{"current_user", "session_user", "user", "current_role"} {
-		out = append(out, fn(n+"() name", "name of the user", user).stable())
+	for _, n := range []string{"current_user", "user", "current_role"} {
+		out = append(out, fn(n+"() name", "name of the role that the statement runs as", user).stable())
 	}
 	out = append(out,
+		fn("session_user() name", "name of the session's user", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			return nameDatum(ec.SessionUser)
+		}).stable(),
 		fn("version() text", "version of the server", func(*Context, []types.Datum) (types.Datum, error) {
 			return text("PostgreSQL " + ServerVersion + " (TallyDB)")
 		}).stable(),
@@ -95,7 +98,7 @@ func systemFunctions() []overload {
 	)
 	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
 	out = append(append(out, sessionFunctions()...), advisoryFunctions()...)
-	out = append(out, sequenceFunctions()...)
+	out = append(append(out, sequenceFunctions()...), privilegeFunctions()...)
 	return append(append(out, identifierFunctions()...), fixedFunctions()...)
 }
 
@@ -106,7 +109,7 @@ func catalogFunctions() []overload {
 			if d := defined(ec, RoleName, a[0].Int, 0); !d.Null {
 				return nameDatum(str(d))
 			}
-			return nameDatum(ec.User)
+			return nameDatum("unknown (OID=" + strconv.FormatInt(a[0].Int, 10) + ")")
 		}).stable(),
 		fn("pg_backend_pid() int4", "number of the session", func(ec *Context, _ []types.Datum) (types.Datum, error) {
 			n, _ := strconv.Atoi(ec.setting("pg_backend_pid", "0"))
@@ -171,18 +174,12 @@ func fixedFunctions() []overload {
 		"pg_ts_dict_is_visible(oid) bool", "pg_opfamily_is_visible(oid) bool")
 	add(no, "pg_relation_is_publishable(regclass) bool", "pg_index_column_has_property(regclass,int4,text) bool")
 	add(no, "pg_is_in_recovery() bool", "pg_is_other_temp_schema(oid) bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
-	for _, object := range []string{"table", "schema", "database", "function", "type", "sequence", "tablespace", "language", "any_column"} {
+	for _, object := range []string{"function", "type", "tablespace", "language"} {
 		for _, of := range []string{"text", "oid"} {
 			add(yes, "has_"+object+"_privilege("+of+",text) bool", "has_"+object+"_privilege(name,"+of+",text) bool",
 				"has_"+object+"_privilege(oid,"+of+",text) bool")
 		}
 	}
-	for _, of := range []string{"text", "oid"} {
-		for _, col := range []string{"text", "int2"} {
-			add(yes, "has_column_privilege("+of+","+col+",text) bool", "has_column_privilege(name,"+of+","+col+",text) bool")
-		}
-	}
-	add(yes, "pg_has_role(name,text) bool", "pg_has_role(oid,text) bool", "pg_has_role(name,name,text) bool", "pg_has_role(name,oid,text) bool")
 	add(nullText, "shobj_description(oid,name) text", "pg_get_partkeydef(oid) text",
 		"pg_get_ruledef(oid) text", "pg_get_ruledef(oid,bool) text", "pg_get_triggerdef(oid) text",
 		"pg_get_triggerdef(oid,bool) text", "pg_get_functiondef(oid) text", "pg_get_statisticsobjdef_columns(oid) text",
@@ -194,7 +191,6 @@ func fixedFunctions() []overload {
 	add(types.IntDatum(types.Oid, 0), "pg_my_temp_schema() oid")
 	add(types.TextDatum("UTF8"), "getdatabaseencoding() name")
 	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
-	add(types.NullOf(types.Of(types.AclItemArray)), `acldefault("char",oid) _aclitem`)
 	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")
 	asIs := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.TextDatum(str(a[0])), nil }
 	return append(out, fn("pg_get_expr(pg_node_tree,oid) text", "expression as text", asIs),

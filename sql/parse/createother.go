@@ -62,11 +62,13 @@ func (p *parser) createSchema(t *token) (ast.Statement, error) {
 	if s.IfNotExists, err = p.ifNotExists(); err != nil {
 		return nil, err
 	}
-	if s.Name, err = p.simpleName(); err != nil {
-		return nil, err
+	if !p.isWord("authorization") {
+		if s.Name, err = p.simpleName(); err != nil {
+			return nil, err
+		}
 	}
-	if p.acceptWord("authorization") { // there is one owner
-		_, err = p.simpleName()
+	if p.acceptWord("authorization") {
+		s.Owner, err = p.label()
 	}
 	return s, err
 }

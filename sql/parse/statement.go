@@ -19,7 +19,7 @@ func init() {
 		"prepare": (*parser).prepare, "execute": (*parser).execute, "deallocate": (*parser).deallocate,
 		"declare": (*parser).declare, "fetch": (*parser).fetch, "move": (*parser).fetch, "close": (*parser).closeCursor,
 		"discard": (*parser).discard, "listen": (*parser).listen, "notify": (*parser).notify, "unlisten": (*parser).unlisten,
-		"checkpoint": (*parser).checkpoint, "refresh": (*parser).refresh, "lock": (*parser).lockTable, "grant": (*parser).grant,
+		"checkpoint": (*parser).checkpoint, "refresh": (*parser).refresh, "lock": (*parser).lockTable, "grant": (*parser).grant, "revoke": (*parser).revoke,
 		"subscribe": (*parser).subscribe, "vacuum": (*parser).vacuum, "analyze": (*parser).analyze, "analyse": (*parser).analyze,
 	}
 }
@@ -48,9 +48,6 @@ func (p *parser) statement() (ast.Statement, error) {
 	if parse, ok := statementParsers[t.text]; ok {
 		p.at++
 		return parse(p, t)
-	}
-	if t.isWord("revoke") {
-		return nil, unsupported(t, "REVOKE").WithHint("Privileges are not enforced: every role may do everything in the databases that it can connect to.")
 	}
 	if notSupported[t.text] {
 		return nil, unsupported(t, "this statement")

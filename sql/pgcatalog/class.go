@@ -5,11 +5,11 @@ import (
 )
 
 const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relchecks
-	relhasrules relhastriggers relreplident reloptions reltuples relispopulated`
+	relhasrules relhastriggers relreplident reloptions reltuples relispopulated relowner relacl`
 
 func startClasses(w *writer) {
 	w.columns(classColumns)
-	w.always("relowner", ownerOID, "relpersistence", "p")
+	w.always("relpersistence", "p")
 }
 
 // fillSystemClasses lists the catalogs themselves.
@@ -20,7 +20,7 @@ func fillSystemClasses(w *writer) {
 		if t.kind == "r" {
 			am, file = heapOID, t.oid
 		}
-		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0, true)
+		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0, true, ownerOID, aclOrNull(t.acl()))
 	}
 }
 
@@ -50,7 +50,7 @@ func fillClasses(c *Catalog, w *writer) {
 			rows = 0
 		}
 		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v" || o.kind == "m",
-			c.linked(o.table), identity, options, rows, o.populated())
+			c.linked(o.table), identity, options, rows, o.populated(), c.roleOID(c.owner(o)), aclOrNull(o.acl()))
 	}
 }
 

@@ -18,13 +18,13 @@ const (
 )
 
 func fillNamespaces(c *Catalog, w *writer) {
-	w.columns("oid nspname")
-	w.always("nspowner", ownerOID)
+	w.columns("oid nspname nspowner nspacl")
 	for _, s := range schemaNames {
-		w.add(schemaOIDs[s], s)
+		x := c.schema(s)
+		w.add(schemaOIDs[s], s, c.roleOID(c.cfg.Rights.Owner(x.Owner)), aclOrNull(x.ACL))
 	}
 	for _, s := range c.userSchemas() {
-		w.add(uint32(s.ID), s.Name)
+		w.add(uint32(s.ID), s.Name, c.roleOID(c.cfg.Rights.Owner(s.Owner)), aclOrNull(s.ACL))
 	}
 }
 
@@ -87,7 +87,7 @@ func (c *Catalog) database() string {
 	return c.cfg.Snapshot.Database
 }
 
-func (c *Catalog) databases() []string {
+func (c *Catalog) databases() []Database {
 	if c.cfg.Databases == nil {
 		return nil
 	}
@@ -95,18 +95,18 @@ func (c *Catalog) databases() []string {
 }
 
 func fillDatabases(c *Catalog, w *writer) {
-	w.columns("oid datname")
-	w.always("datdba", ownerOID, "encoding", utf8, "datlocprovider", "c", "datallowconn", true, "datconnlimit", -1,
+	w.columns("oid datname datdba datacl")
+	w.always("encoding", utf8, "datlocprovider", "c", "datallowconn", true, "datconnlimit", -1,
 		"dattablespace", defaultTablespaceOID, "datcollate", "C.UTF-8", "datctype", "C.UTF-8")
-	for i, name := range c.databases() {
-		w.add(firstDatabase+i, name)
+	for i, d := range c.databases() {
+		w.add(firstDatabase+i, d.Name, c.roleOID(c.cfg.Rights.Owner(d.Owner)), aclOrNull(d.ACL))
 	}
 }
 
 // databaseOID returns the number of a database, nil if there is none.
 func (c *Catalog) databaseOID(database string) any {
-	for i, name := range c.databases() {
-		if name == database {
+	for i, d := range c.databases() {
+		if d.Name == database {
 			return firstDatabase + i
 		}
 	}
@@ -119,8 +119,8 @@ func fillDatabaseStats(c *Catalog, w *writer) {
 	for _, a := range c.activity() {
 		backends[a.Database]++
 	}
-	for i, name := range c.databases() {
-		w.add(firstDatabase+i, name, backends[name])
+	for i, d := range c.databases() {
+		w.add(firstDatabase+i, d.Name, backends[d.Name])
 	}
 }
 

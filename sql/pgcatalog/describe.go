@@ -39,6 +39,8 @@ func options(r *catalog.Relation) []string {
 	var out []string
 	add := func(name, value string) { out = append(out, name+"="+value) }
 	switch {
+	case r.View != nil && r.View.Invoker:
+		add("security_invoker", "true")
 	case r.Stream != nil:
 		o := &r.Stream.Options
 		add("partitions", fmt.Sprint(o.Partitions))

@@ -16,6 +16,15 @@ func sure(fill func(c *Catalog, w *writer)) filler {
 	}
 }
 
+// seen makes a filler of one whose relations are those that the session's role may do
+// something with, as in information_schema.
+func seen(fill func(c *Catalog, w *writer)) filler {
+	return func(_ context.Context, c *Catalog, w *writer) error {
+		fill(c.visible(), w)
+		return nil
+	}
+}
+
 // fixedFillers and fillers are by schema and name. A table in neither is empty.
 var fixedFillers = map[string]fixedFiller{
 	"pg_catalog.pg_am":               fillAccessMethods,
@@ -39,6 +48,7 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_aggregate":            sure(fillAggregateDetails),
 	"pg_catalog.pg_attrdef":              sure(fillDefaults),
 	"pg_catalog.pg_attribute":            sure(fillAttributes),
+	"pg_catalog.pg_auth_members":         sure(fillMembers),
 	"pg_catalog.pg_authid":               sure(fillAuthID),
 	"pg_catalog.pg_class":                sure(fillClasses),
 	"pg_catalog.pg_constraint":           sure(fillConstraints),
@@ -74,29 +84,33 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_sequences":            sure(fillSequenceView),
 	"pg_catalog.pg_views":                sure(fillViewView),
 
-	"information_schema.character_sets":                  sure(fillCharacterSets),
-	"information_schema.collations":                      sure(fillInfoCollations),
-	"information_schema.column_privileges":               sure(fillColumnGrants),
-	"information_schema.column_domain_usage":             sure(fillColumnDomains),
-	"information_schema.columns":                         sure(fillColumns),
-	"information_schema.domain_constraints":              sure(fillDomainConstraints),
-	"information_schema.domains":                         sure(fillDomains),
-	"information_schema.constraint_column_usage":         sure(fillConstraintColumns),
-	"information_schema.constraint_table_usage":          sure(fillConstraintTables),
-	"information_schema.element_types":                   sure(fillElementTypes),
-	"information_schema.enabled_roles":                   sure(fillEnabledRoles),
-	"information_schema.information_schema_catalog_name": sure(fillCatalogName),
-	"information_schema.key_column_usage":                sure(fillKeyColumns),
-	"information_schema.parameters":                      sure(fillParameters),
-	"information_schema.referential_constraints":         sure(fillReferentialConstraints),
-	"information_schema.role_column_grants":              sure(fillColumnGrants),
-	"information_schema.role_table_grants":               sure(fillGrants),
-	"information_schema.routines":                        sure(fillRoutines),
-	"information_schema.schemata":                        sure(fillSchemata),
-	"information_schema.table_constraints":               sure(fillTableConstraints),
-	"information_schema.table_privileges":                sure(fillGrants),
-	"information_schema.tables":                          sure(fillTables),
-	"information_schema.views":                           sure(fillInfoViews),
+	"information_schema.character_sets":                    sure(fillCharacterSets),
+	"information_schema.collations":                        sure(fillInfoCollations),
+	"information_schema.column_privileges":                 sure(fillColumnGrants),
+	"information_schema.columns":                           seen(fillColumns),
+	"information_schema.constraint_column_usage":           seen(fillConstraintColumns),
+	"information_schema.constraint_table_usage":            seen(fillConstraintTables),
+	"information_schema.element_types":                     seen(fillElementTypes),
+	"information_schema.enabled_roles":                     sure(fillEnabledRoles),
+	"information_schema.information_schema_catalog_name":   sure(fillCatalogName),
+	"information_schema.key_column_usage":                  seen(fillKeyColumns),
+	"information_schema.parameters":                        sure(fillParameters),
+	"information_schema.referential_constraints":           seen(fillReferentialConstraints),
+	"information_schema.role_column_grants":                sure(fillRoleColumnGrants),
+	"information_schema.role_table_grants":                 sure(fillRoleTableGrants),
+	"information_schema.routines":                          sure(fillRoutines),
+	"information_schema.schemata":                          sure(fillSchemata),
+	"information_schema.table_constraints":                 seen(fillTableConstraints),
+	"information_schema.table_privileges":                  sure(fillTableGrants),
+	"information_schema.usage_privileges":                  sure(fillUsageGrants),
+	"information_schema.role_usage_grants":                 sure(fillRoleUsageGrants),
+	"information_schema.applicable_roles":                  sure(fillApplicableRoles),
+	"information_schema.administrable_role_authorizations": sure(fillAdministrableRoles),
+	"information_schema.tables":                            seen(fillTables),
+	"information_schema.views":                             seen(fillInfoViews),
+	"information_schema.column_domain_usage":               sure(fillColumnDomains),
+	"information_schema.domain_constraints":                sure(fillDomainConstraints),
+	"information_schema.domains":                           sure(fillDomains),
 
 	"tally_catalog.aggregates":      sure(fillTallyAggregates),
 	"tally_catalog.guarantees":      fillGuarantees,

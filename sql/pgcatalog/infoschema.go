@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
@@ -13,13 +14,21 @@ func fillCatalogName(c *Catalog, w *writer) {
 }
 
 func fillSchemata(c *Catalog, w *writer) {
-	w.columns("schema_name")
-	w.always("catalog_name", c.database(), "schema_owner", bootstrapRole)
+	w.columns("schema_name schema_owner")
+	w.always("catalog_name", c.database())
 	for _, s := range schemaNames {
-		w.add(s)
+		c.addSchema(w, c.schema(s))
 	}
 	for _, s := range c.userSchemas() {
-		w.add(s.Name)
+		c.addSchema(w, s)
+	}
+}
+
+// addSchema adds a schema to schemata, where the role may do something with it.
+func (c *Catalog) addSchema(w *writer, s catalog.Schema) {
+	o := access.OfSchema(&s)
+	if c.cfg.Rights.Owns(c.cfg.Role, o) || c.cfg.Rights.Allowed(c.cfg.Role, o, catalog.SchemaPrivileges) != 0 {
+		w.add(s.Name, c.cfg.Rights.Owner(s.Owner))
 	}
 }
 
@@ -38,7 +47,9 @@ func fillInfoCollations(c *Catalog, w *writer) {
 
 func fillEnabledRoles(c *Catalog, w *writer) {
 	w.columns("role_name")
-	w.add(c.cfg.User)
+	for _, name := range c.enabled() {
+		w.add(name)
+	}
 }
 
 // insertable reports whether clients can write to an object.
@@ -76,7 +87,11 @@ func fillInfoViews(c *Catalog, w *writer) {
 	}
 	for _, o := range c.listed() {
 		if o.kind == "v" {
-			w.add(o.schema, o.name, o.body())
+			body := o.body()
+			if !c.owns(o) {
+				body = nil
+			}
+			w.add(o.schema, o.name, body)
 		}
 	}
 }

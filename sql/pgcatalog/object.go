@@ -22,6 +22,7 @@ type object struct {
 	table    *catalog.Relation // of tables and their indexes
 	key      *key              // of indexes
 	relation *catalog.Relation // the relation itself; nil for side relations and indexes
+	guard    *catalog.Relation // whose owner and privileges count
 }
 
 func (o *object) index() bool { return o.kind == "i" }
@@ -95,13 +96,13 @@ func (c *Catalog) objectsOf(r *catalog.Relation) []*object {
 	n := uint32(r.ID)
 	o := &object{
 		oid: n, rowType: rowTypeOf.oid(n), schema: r.Schema, name: r.Name, kind: "r",
-		columns: r.Columns, about: c.about(r), options: options(r), relation: r,
+		columns: r.Columns, about: c.about(r), options: options(r), relation: r, guard: r,
 	}
 	out := []*object{o}
 	side := func(kind plan.SideKind, stream *catalog.Relation, d derived, about string) {
 		out = append(out, &object{
 			oid: d.oid(n), schema: r.Schema, name: r.Name + "__" + string(kind), kind: "v",
-			columns: plan.SideSchema(kind, stream).Columns, about: about,
+			columns: plan.SideSchema(kind, stream).Columns, about: about, guard: stream,
 		})
 	}
 	switch r.Kind {
@@ -142,7 +143,7 @@ var sequenceColumns = []types.Column{
 }
 
 func indexObject(k *key) *object {
-	o := &object{oid: k.oid, schema: k.table.Schema, name: k.Name, kind: "i", table: k.table, key: k}
+	o := &object{oid: k.oid, schema: k.table.Schema, name: k.Name, kind: "i", table: k.table, key: k, guard: k.table}
 	for i := range k.Columns {
 		o.columns = append(o.columns, k.column(i))
 	}

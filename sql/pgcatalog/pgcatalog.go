@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -17,8 +18,12 @@ import (
 type Config struct {
 	Snapshot  *catalog.Snapshot
 	Registry  *agg.Registry
-	Databases func() []string
-	User      string
+	Databases func() []Database
+	User      string // that statements run as
+	// Rights decides who may do what, and Role is whose the session has. Without them it is
+	// the bootstrap role.
+	Rights    *access.Roles
+	Role      string
 	Settings  func() []Setting
 	Activity  func() []Activity
 	Roles     func() []Role
@@ -49,10 +54,16 @@ var (
 	_ bind.VirtualTables = (*Catalog)(nil)
 	_ expr.Catalog       = (*Catalog)(nil)
 	_ expr.Definer       = (*Catalog)(nil)
+	_ expr.Granter       = (*Catalog)(nil)
 )
 
 // New returns the catalogs that cfg describes.
-func New(cfg Config) *Catalog { return &Catalog{cfg: cfg} }
+func New(cfg Config) *Catalog {
+	if cfg.Rights == nil {
+		cfg.Rights, cfg.Role = access.NewRoles(nil), catalog.BootstrapRole
+	}
+	return &Catalog{cfg: cfg}
+}
 
 // Lookup implements bind.VirtualTables.
 func (c *Catalog) Lookup(schema, name string) *plan.VirtualTable {
@@ -66,7 +77,7 @@ func (c *Catalog) Lookup(schema, name string) *plan.VirtualTable {
 		return t
 	}
 	t := &plan.VirtualTable{
-		Schema: def.schema, Name: def.name, OID: def.oid, Columns: def.columns,
+		Schema: def.schema, Name: def.name, OID: def.oid, Columns: def.columns, View: def.kind == "v", Restricted: def.restricted(),
 		Rows: func(ctx context.Context, run *expr.Context) ([]*types.Batch, error) { return c.read(ctx, run, def) },
 	}
 	if c.tables == nil {

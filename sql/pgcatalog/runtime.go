@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/access"
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -19,6 +20,7 @@ type Setting struct {
 // Activity is a client's session as pg_stat_activity shows it.
 type Activity struct {
 	Database, User, Application, ClientAddress string
+	Role                                       string // that User stands for
 	ClientPort                                 int
 	ProcessID                                  int64
 	State, Query                               string
@@ -34,6 +36,14 @@ type Role struct {
 	Flags      map[string]bool // login, superuser and so on
 	Password   string          // its verifier; empty: none
 	ValidUntil time.Time       // zero: for ever
+	// Memberships are the roles that it is a member of.
+	Memberships []access.Membership
+}
+
+// Database is a row of pg_database.
+type Database struct {
+	Name, Owner string
+	ACL         catalog.ACL
 }
 
 // Cursor is a cursor of the session, as pg_cursors shows it.

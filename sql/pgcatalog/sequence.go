@@ -24,6 +24,6 @@ func fillSequenceView(c *Catalog, w *writer) {
 	w.columns("schemaname sequencename sequenceowner data_type start_value min_value max_value increment_by cycle")
 	w.always("cache_size", int64(1))
 	c.sequences(func(r *catalog.Relation, q *catalog.Sequence) {
-		w.add(r.Schema, r.Name, r.Owner, uint32(q.Type), q.Start, q.Min, q.Max, q.Increment, q.Cycle)
+		w.add(r.Schema, r.Name, c.cfg.Rights.Owner(r.Owner), uint32(q.Type), q.Start, q.Min, q.Max, q.Increment, q.Cycle)
 	})
 }

@@ -15,6 +15,11 @@ func fillActivity(c *Catalog, w *writer) {
 		query_start state_change wait_event_type wait_event state query`)
 	w.always("backend_type", "client backend")
 	for _, a := range c.activity() {
+		if !c.cfg.Rights.HasRightsOf(c.cfg.Role, a.Role) {
+			w.add(c.databaseOID(a.Database), a.Database, a.ProcessID, c.roleOID(a.User), a.User, a.Application, nil, nil, nil, nil, nil, nil, nil, nil, nil,
+				"<insufficient privilege>")
+			continue
+		}
 		var port, waitType, wait any
 		if a.ClientPort != 0 {
 			port = a.ClientPort
@@ -32,6 +37,10 @@ func fillActivity(c *Catalog, w *writer) {
 func fillEncryption(c *Catalog, w *writer) {
 	w.columns("pid ssl version cipher")
 	for _, a := range c.activity() {
+		if !c.cfg.Rights.HasRightsOf(c.cfg.Role, a.Role) {
+			w.add(a.ProcessID, nil, nil, nil)
+			continue
+		}
 		w.add(a.ProcessID, a.TLSVersion != "", orNull(a.TLSVersion), orNull(a.Cipher))
 	}
 }

@@ -68,7 +68,9 @@ func (c *Catalog) TypeOID(name string, path []string) (types.OID, bool) {
 
 // fillUserTypes lists the types that users defined, with their arrays.
 func fillUserTypes(c *Catalog, w *writer) {
+	defer w.always("typowner", ownerOID)
 	for _, t := range c.userTypes() {
+		w.always("typowner", c.roleOID(c.cfg.Rights.Owner(t.Owner)))
 		if t.Domain != nil {
 			c.addDomain(w, t)
 			continue

@@ -1,17 +1,19 @@
 package pgcatalog
 
+import "github.com/tallydb/tallydb/catalog"
+
 // fillTableView writes pg_tables.
 func fillTableView(c *Catalog, w *writer) {
 	w.columns("schemaname tablename tableowner hasindexes")
 	w.always("hasrules", false, "hastriggers", false, "rowsecurity", false)
 	for _, t := range definitions().list {
 		if t.kind == "r" {
-			w.add(t.schema, t.name, bootstrapRole, false)
+			w.add(t.schema, t.name, catalog.BootstrapRole, false)
 		}
 	}
 	for _, o := range c.relations() {
 		if o.kind == "r" {
-			w.add(o.schema, o.name, bootstrapRole, o.table != nil && len(o.table.Table.PrimaryKey) > 0)
+			w.add(o.schema, o.name, c.owner(o), o.table != nil && len(o.table.Table.PrimaryKey) > 0)
 		}
 	}
 }
@@ -21,12 +23,12 @@ func fillViewView(c *Catalog, w *writer) {
 	w.columns("schemaname viewname viewowner definition")
 	for _, t := range definitions().list {
 		if t.kind == "v" {
-			w.add(t.schema, t.name, bootstrapRole, nil)
+			w.add(t.schema, t.name, catalog.BootstrapRole, nil)
 		}
 	}
 	for _, o := range c.relations() {
 		if o.kind == "v" {
-			w.add(o.schema, o.name, bootstrapRole, o.body())
+			w.add(o.schema, o.name, c.owner(o), o.body())
 		}
 	}
 }
@@ -36,7 +38,7 @@ func fillMaterializedViews(c *Catalog, w *writer) {
 	w.columns("schemaname matviewname matviewowner hasindexes ispopulated definition")
 	for _, o := range c.relations() {
 		if o.kind == "m" {
-			w.add(o.schema, o.name, bootstrapRole, len(o.table.Indexes()) > 0, o.populated(), o.body())
+			w.add(o.schema, o.name, c.owner(o), len(o.table.Indexes()) > 0, o.populated(), o.body())
 		}
 	}
 }

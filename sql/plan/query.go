@@ -29,6 +29,8 @@ type Query struct {
 	Params []types.Type
 	// Slots is how many parameters follow Params for the use of Apply.
 	Slots int
+	// Access is what the statement needs to be allowed to do.
+	Access []Access
 	// Relations are those the plan was made from; it is valid while they have
 	// these versions.
 	Relations []RelationVersion

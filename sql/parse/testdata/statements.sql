@@ -1127,3 +1127,12 @@ ALTER TABLE t ADD COLUMN x text
 
 -- @ analytic/analyze
 ANALYZE t
+
+-- @ access/grant
+GRANT SELECT, UPDATE ON t, s.u TO ann, public WITH GRANT OPTION
+
+-- @ access/revoke
+REVOKE GRANT OPTION FOR ALL ON ALL TABLES IN SCHEMA s FROM current_user CASCADE
+
+-- @ access/role
+GRANT a TO b WITH ADMIN OPTION
