@@ -337,6 +337,17 @@ func (s *Session) dependents(rel *catalog.Relation) []*catalog.Relation {
 	return out
 }
 
+// bodyEnv is for the text of a view, whose names were looked up by who created it; nil is
+// the path of the session.
+func (s *Session) bodyEnv(path []string) *bind.Env {
+	env := s.bindEnv(s.exprContext())
+	env.Usable = nil
+	if path != nil {
+		env.SearchPath = path
+	}
+	return env
+}
+
 func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
 	if view.ID == rel {
 		return false
@@ -345,11 +356,7 @@ func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
 	if err != nil {
 		return false
 	}
-	env := s.bindEnv(s.exprContext())
-	if path := view.Body().Path; path != nil {
-		env.SearchPath = path
-	}
-	q, err := bind.Bind(env, sel, nil)
+	q, err := bind.Bind(s.bodyEnv(view.Body().Path), sel, nil)
 	if err != nil {
 		return false // it reads something that is gone
 	}

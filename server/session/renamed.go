@@ -117,11 +117,8 @@ func (s *Session) renamedBody(view, rel, next *catalog.Relation) (*renamedView, 
 
 // namesIn returns what the names in the query of a view mean.
 func (s *Session) namesIn(view *catalog.Relation, body *ast.Select, snapshot *catalog.Snapshot) (*bind.Names, error) {
-	env := s.bindEnv(s.exprContext())
+	env := s.bodyEnv(view.Body().Path)
 	env.Snapshot, env.Names = snapshot, bind.NewNames()
-	if path := view.Body().Path; path != nil {
-		env.SearchPath = path
-	}
 	_, err := bind.Bind(env, body, nil)
 	return env.Names, err
 }

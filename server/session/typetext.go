@@ -131,9 +131,7 @@ func (s *Session) readsType(view *catalog.Relation, body *ast.Select, path []str
 		stream := s.snapshot().ByID(view.ContinuousView.Stream)
 		return stream != nil && hasColumnsOf(stream, t)
 	}
-	env := s.bindEnv(s.exprContext())
-	env.SearchPath = path
-	q, err := bind.Bind(env, body, nil)
+	q, err := bind.Bind(s.bodyEnv(path), body, nil)
 	if err != nil {
 		return false // it reads something that is gone
 	}
