@@ -11,7 +11,6 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
-	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -143,90 +142,6 @@ func (s *Session) readsType(view *catalog.Relation, body *ast.Select, path []str
 	return false
 }
 
-// renameInTexts makes defaults that are a label of an enum say its new name, and refuses
-// to rename where a text that is kept says it in another way.
-func (s *Session) renameInTexts(t, next *catalog.Type, label int) error {
-	was, is := t.Labels[label].Text, next.Labels[label].Text
-	refuse := func(what string) error {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "label \"%s\" of enum %s cannot be renamed because %s says it", was, t.Shown(), what).
-			WithHint("Drop that, rename the label, and create it again.")
-	}
-	for _, d := range s.snapshot().Types {
-		for _, text := range domainTexts(d) {
-			e, err := storedExpr(text)
-			if err != nil {
-				return err
-			}
-			if hasLabel(e, was) && (holds(d.Domain.Of, t) || s.namesType(e, storedPath, t)) {
-				return refuse("domain " + d.Name)
-			}
-		}
-	}
-	for _, r := range s.snapshot().Relations() {
-		if body, path := s.bodyOf(r); body != nil {
-			if hasLabel(body, was) && s.readsType(r, body, path, t) {
-				return refuse(fmt.Sprintf("%s %s", r.Kind, r.Name))
-			}
-			continue
-		}
-		if r.Table != nil {
-			for _, check := range r.Table.Checks {
-				e, err := storedExpr(check.SQL)
-				if err != nil {
-					return err
-				}
-				if hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t)) {
-					return refuse(fmt.Sprintf("constraint %s of table %s", check.Name, r.Name))
-				}
-			}
-			for i := range r.Table.Indexes {
-				says, err := indexTextsHave(&r.Table.Indexes[i], func(e ast.Expr) bool {
-					return hasLabel(e, was) && (hasColumnsOf(r, t) || s.namesType(e, storedPath, t))
-				})
-				if err != nil {
-					return err
-				}
-				if says {
-					return refuse("index " + r.Table.Indexes[i].Name)
-				}
-			}
-		}
-		if err := s.renameInDefaults(r, t, label, is, refuse); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Session) renameInDefaults(r *catalog.Relation, t *catalog.Type, label int, is string, refuse func(string) error) error {
-	changed := map[int]string{}
-	for i, col := range r.Columns {
-		text := r.Default(i)
-		if text == "" {
-			continue
-		}
-		e, err := storedExpr(text)
-		if err != nil {
-			return err
-		}
-		if !hasLabel(e, t.Labels[label].Text) || !holds(col.Type, t) && !s.namesType(e, storedPath, t) {
-			continue
-		}
-		bound, err := bind.Default(s.bindEnv(s.exprContext()), r, i)
-		if err != nil {
-			return err
-		}
-		c, constant := bound.(*expr.Const)
-		switch {
-		case !constant || c.Datum.Type.OID != t.OID || r.Stream != nil:
-			return refuse(fmt.Sprintf("the default of column %s of %s %s", col.Name, r.Kind, r.Name))
-		case c.Datum.Int == t.Labels[label].Position:
-			changed[i] = ast.QuoteString(is)
-		}
-	}
-	return s.setDefaults(r, changed)
-}
-
 // domainTexts returns the texts that are kept with a domain.
 func domainTexts(t *catalog.Type) []string {
 	if t.Domain == nil {
@@ -296,18 +211,6 @@ func (s *Session) renameInDomain(t *catalog.Type, renamed func(string) (string, 
 		s.catalog().SetType(&next)
 	}
 	return nil
-}
-
-// setDefaults replaces the texts of some defaults of a table.
-func (s *Session) setDefaults(r *catalog.Relation, changed map[int]string) error {
-	if len(changed) == 0 {
-		return nil
-	}
-	return s.catalog().Update(r.ID, func(r *catalog.Relation) error {
-		r.Table.Defaults = maps.Clone(r.Table.Defaults)
-		maps.Copy(r.Table.Defaults, changed)
-		return nil
-	})
 }
 
 // renameTypeInTexts makes texts that are kept with tables name a type as it is called

@@ -170,6 +170,9 @@ func (s *Session) addLabel(t *catalog.Type, x *ast.AlterType, out *sink) error {
 		}
 		return out.writer.Notice("NOTICE", sqlerr.New(sqlerr.DuplicateObject, "enum label \"%s\" already exists, skipping", x.Label))
 	}
+	if err := freeAgain(t, x.Label); err != nil {
+		return err
+	}
 	at := len(t.Labels)
 	if x.Neighbour != nil {
 		if at = t.Label(*x.Neighbour); at < 0 {
@@ -197,6 +200,20 @@ func (s *Session) addLabel(t *catalog.Type, x *ast.AlterType, out *sink) error {
 	return nil
 }
 
+// freeAgain fails with 55P04 for a name that the transaction has taken from a label of a
+// type: until it commits, the name means that label.
+func freeAgain(t *catalog.Type, label string) error {
+	e := types.EnumOf(t.OID)
+	if e == nil {
+		return nil
+	}
+	if _, err := e.Position([]byte(label)); err != nil {
+		return nil //nolint:nilerr // nothing has the name
+	}
+	return sqlerr.New(sqlerr.UnsafeNewEnumValue, "unsafe use of name \"%s\" of enum type %s, which another label has had", label, t.Shown()).
+		WithHint("Commit the transaction that renamed that label before the name is given again.")
+}
+
 func noLabel(label string) error {
 	return sqlerr.New(sqlerr.InvalidParameterValue, "\"%s\" is not an existing enum label", label)
 }
@@ -212,12 +229,17 @@ func (s *Session) renameLabel(t, next *catalog.Type, x *ast.AlterType) error {
 	if err := checkLabel(x.NewName); err != nil {
 		return err
 	}
+	if err := freeAgain(t, x.NewName); err != nil {
+		return err
+	}
 	next.Labels[at].Text = x.NewName
-	if err := s.renameInTexts(t, next, at); err != nil {
+	texts := &relabel{s: s, t: t, was: x.Label, is: x.NewName, meant: map[string]string{}}
+	if err := texts.everywhere(); err != nil {
 		return err
 	}
 	s.catalog().SetType(next)
-	return nil
+	texts.t = next
+	return texts.everywhere()
 }
 
 // placeType gives a type another name or schema.

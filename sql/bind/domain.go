@@ -88,13 +88,13 @@ func (b *binder) declared(t types.Type) string {
 	return t.String()
 }
 
-// valueOf is a row of the value that a domain's constraints are about.
-func valueOf(t types.Type) *catalog.Relation {
+// ValueOf is a row of the value that a domain's constraints are about.
+func ValueOf(t types.Type) *catalog.Relation {
 	return &catalog.Relation{Name: "value", Kind: catalog.KindTable, Columns: []types.Column{{Name: "value", Type: t}}}
 }
 
 func (b *binder) domainCheck(t *catalog.Type, sql string) (expr.Expr, error) {
-	return b.storedCondition(valueOf(t.Domain.Of), sql, "domain "+t.Name)
+	return b.storedCondition(ValueOf(t.Domain.Of), sql, "domain "+t.Name)
 }
 
 // DomainDefault binds the default of a domain, brought to its base type.
@@ -108,4 +108,25 @@ func DomainDefault(env *Env, t *catalog.Type) (expr.Expr, error) {
 		}
 		return out, err
 	})
+}
+
+// StoredExpr binds a text that is kept with a table, over its columns.
+func StoredExpr(env *Env, rel *catalog.Relation, text string) (expr.Expr, error) {
+	b := newBinder(env, nil, 0)
+	defer b.storedText()()
+	body, err := b.viewBody("SELECT " + text)
+	if err != nil {
+		return nil, err
+	}
+	core, ok := body.Body.(*ast.SelectCore)
+	if !ok || len(core.Targets) != 1 {
+		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%q is not an expression", text)
+	}
+	return b.check(rel, core.Targets[0].Expr, "stored expression")
+}
+
+// StoredDefault binds the text of a default, brought to a type.
+func StoredDefault(env *Env, text string, t types.Type) (expr.Expr, error) {
+	b := newBinder(env, nil, 0)
+	return b.storedDefault(text, "a column", func(e expr.Expr) (expr.Expr, error) { return b.toType(e, t, expr.Assignment) })
 }
