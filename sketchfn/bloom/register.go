@@ -6,9 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/hashset"
-	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
-	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
@@ -21,7 +19,7 @@ var (
 		Meaning: "the share of false positives among values that are not in the set, once it has n values",
 	}
 	nParameter = agg.Parameter{
-		Name: "n", Default: 16384, Min: 8, Max: 1 << 27,
+		Name: "n", Default: 16384, Min: 8, Max: 1 << 27, Whole: true,
 		Meaning: "the number of values that the filter is made for",
 	}
 )
@@ -50,23 +48,12 @@ func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
 	d := descriptor("bloom_agg", "bloom_agg(x any type with equality [, p float8 [, n int8]]) → sketch")
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		const name = "bloom_agg"
-		if len(args) < 1 || len(args) > 3 || !valuehash.Hashable(args[0].OID) {
-			return agg.Bound{}, param.NoFunction(name, args)
-		}
-		p, err := param.Float(name, pParameter, args, consts, 1)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		n, err := param.Integer(name, nParameter, args, consts, 2)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		t := valuehash.Widest(args[0])
-		kind := kindFor(t.String(), p, n)
-		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
-	}})
+	r.Register(&agg.Function{Descriptor: d, Bind: f.Bind(value.Hashed{
+		Name: d.Name, Parameters: d.Parameters, State: func(t types.Type, p []float64) (value.Kind, agg.StateSpec) {
+			kind := kindFor(t.String(), p[0], int(p[1]))
+			return kind, specOf(kind)
+		},
+	})})
 	fs.RegisterUnion(r, d, "bloom_union", "bloom_union_agg")
 	registerScalars(r, fs)
 }

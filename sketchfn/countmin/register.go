@@ -112,17 +112,14 @@ func lookup(name string, kind value.Kind, consts []*types.Datum) (*types.Vector,
 
 // bind binds a call whose parameters begin with argument at.
 func bind(name string, args []types.Type, consts []*types.Datum, at int) (agg.Bound, value.Kind, error) {
-	if len(args) < at || len(args) > at+2 || !valuehash.Hashable(args[0].OID) {
+	if len(args) < at || !valuehash.Hashable(args[0].OID) {
 		return agg.Bound{}, value.Kind{}, param.NoFunction(name, args)
 	}
-	p, err := param.Float(name, pParameter, args, consts, at)
+	numbers, err := param.All(name, []agg.Parameter{pParameter, epsParameter}, args, consts, at)
 	if err != nil {
 		return agg.Bound{}, value.Kind{}, err
 	}
-	eps, err := param.Float(name, epsParameter, args, consts, at+1)
-	if err != nil {
-		return agg.Bound{}, value.Kind{}, err
-	}
+	p, eps := numbers[0], numbers[1]
 	t := valuehash.Widest(args[0])
 	kind := kindOf(t.String(), int(math.Ceil(math.E/eps)), int(math.Ceil(-math.Log(1-p))))
 	return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: specOf(kind)}, kind, nil

@@ -27,17 +27,14 @@ var epsParameter = agg.Parameter{
 // argument at and whose last argument is the weight.
 func BindFrequency(name string, p agg.Parameter, args []types.Type, consts []*types.Datum, at int) (agg.Bound, value.Kind, error) {
 	weight := len(args) - 1
-	if weight < at || weight > at+2 || !valuehash.Hashable(args[0].OID) {
+	if weight < at || !valuehash.Hashable(args[0].OID) {
 		return agg.Bound{}, value.Kind{}, param.NoFunction(name, args[:weight])
 	}
-	probability, err := param.Float(name, p, args[:weight], consts[:weight], at)
+	numbers, err := param.All(name, []agg.Parameter{p, epsParameter}, args[:weight], consts[:weight], at)
 	if err != nil {
 		return agg.Bound{}, value.Kind{}, err
 	}
-	eps, err := param.Float(name, epsParameter, args[:weight], consts[:weight], at+1)
-	if err != nil {
-		return agg.Bound{}, value.Kind{}, err
-	}
+	probability, eps := numbers[0], numbers[1]
 	s, ok := smallest(probability, eps)
 	if !ok {
 		return agg.Bound{}, value.Kind{}, sqlerr.New(sqlerr.InvalidParameterValue, "%s of a stream with deletes cannot have an error of %v with probability %v", name, eps, probability).

@@ -4,9 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
-	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
-	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
@@ -15,11 +13,11 @@ import (
 
 var (
 	widthParameter = agg.Parameter{
-		Name: "width", Default: 512, Min: 8, Max: 1 << 18,
+		Name: "width", Default: 512, Min: 8, Max: 1 << 18, Whole: true,
 		Meaning: "the number of counters in a row: the variance of a sum is the second moment over it",
 	}
 	depthParameter = agg.Parameter{
-		Name: "depth", Default: 5, Min: 1, Max: 15,
+		Name: "depth", Default: 5, Min: 1, Max: 15, Whole: true,
 		Meaning: "the number of rows, of which the median is taken; even numbers are raised to odd ones",
 	}
 )
@@ -42,26 +40,12 @@ func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
 	d := descriptor("count_sketch_agg", "count_sketch_agg(x any type with equality, weight int8 [, width int4 [, depth int4]]) → sketch")
-	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		const name = "count_sketch_agg"
-		if len(args) < 2 || len(args) > 4 || !valuehash.Hashable(args[0].OID) || valuehash.Widest(args[1]).OID != types.Int8 {
-			return agg.Bound{}, param.NoFunction(name, args)
-		}
-		width, err := param.Integer(name, widthParameter, args, consts, 2)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		depth, err := param.Integer(name, depthParameter, args, consts, 3)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		t := valuehash.Widest(args[0])
-		kind := kindOf(t.String(), width, depth|1)
-		return agg.Bound{
-			Inputs: []int{0, 1}, ArgTypes: []types.Type{t, types.Of(types.Int8)},
-			State: specOf(kind), Final: value.NewFinal(f, kind),
-		}, nil
-	}})
+	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: f.Bind(value.Hashed{
+		Name: d.Name, Weighted: true, Parameters: d.Parameters, State: func(t types.Type, p []float64) (value.Kind, agg.StateSpec) {
+			kind := kindOf(t.String(), int(p[0]), int(p[1])|1)
+			return kind, specOf(kind)
+		},
+	})})
 	fs.RegisterUnion(r, d, "count_sketch_union")
 	registerScalars(r, fs)
 }

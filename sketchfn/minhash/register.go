@@ -6,9 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/limits"
-	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
-	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
@@ -17,7 +15,7 @@ import (
 )
 
 var kParameter = agg.Parameter{
-	Name: "k", Default: 128, Min: 16, Max: 4096,
+	Name: "k", Default: 128, Min: 16, Max: 4096, Whole: true,
 	Meaning: "the places of a signature, even: the standard error of a similarity j is sqrt(j*(1-j)/k)",
 }
 
@@ -39,18 +37,12 @@ func Register(r *agg.Registry, fs *value.Families) {
 	f := family()
 	fs.Add(f)
 	d := descriptor("minhash_agg", "minhash_agg(x any type with equality [, k int4]) → sketch")
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		if len(args) < 1 || len(args) > 2 || !valuehash.Hashable(args[0].OID) {
-			return agg.Bound{}, param.NoFunction("minhash_agg", args)
-		}
-		k, err := param.Integer("minhash_agg", kParameter, args, consts, 1)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		t := valuehash.Widest(args[0])
-		kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(k+1) &^ 1}}
-		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{t}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
-	}})
+	r.Register(&agg.Function{Descriptor: d, Bind: f.Bind(value.Hashed{
+		Name: d.Name, Parameters: d.Parameters, State: func(t types.Type, p []float64) (value.Kind, agg.StateSpec) {
+			kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(p[0]+1) &^ 1}}
+			return kind, specOf(kind)
+		},
+	})})
 	fs.RegisterUnion(r, d, "minhash_union")
 	registerScalars(r, fs)
 	registerPairs(r)

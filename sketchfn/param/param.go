@@ -55,20 +55,9 @@ func Within(name string, p agg.Parameter, x float64) error {
 // Integer returns the constant whole number that argument i is, or the
 // parameter's default where the call has no such argument.
 func Integer(name string, p agg.Parameter, args []types.Type, consts []*types.Datum, i int) (int, error) {
-	if i >= len(args) {
-		return int(p.Default), nil
-	}
-	x, err := Number(name, p.Name, args, consts, i)
-	if err != nil {
-		return 0, err
-	}
-	if err := Within(name, p, x); err != nil {
-		return 0, err
-	}
-	if x != math.Trunc(x) {
-		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must be a whole number between %v and %v", p.Name, name, p.Min, p.Max)
-	}
-	return int(x), nil
+	p.Whole = true
+	x, err := Float(name, p, args, consts, i)
+	return int(x), err
 }
 
 // Float returns the constant number within limits that argument i is, or the
@@ -81,7 +70,29 @@ func Float(name string, p agg.Parameter, args []types.Type, consts []*types.Datu
 	if err != nil {
 		return 0, err
 	}
-	return x, Within(name, p, x)
+	if err := Within(name, p, x); err != nil {
+		return 0, err
+	}
+	if p.Whole && x != math.Trunc(x) {
+		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "the %s of %s must be a whole number between %v and %v", p.Name, name, p.Min, p.Max)
+	}
+	return x, nil
+}
+
+// All returns the numbers that the arguments from one on are, the defaults of parameters
+// that the call does not have included.
+func All(name string, parameters []agg.Parameter, args []types.Type, consts []*types.Datum, first int) ([]float64, error) {
+	if len(args) < first || len(args) > first+len(parameters) {
+		return nil, NoFunction(name, args)
+	}
+	out := make([]float64, len(parameters))
+	for i, p := range parameters {
+		var err error
+		if out[i], err = Float(name, p, args, consts, first+i); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // Constant returns the constant value, not NULL, that argument i is.

@@ -6,9 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/sketchfn/cells"
 	"github.com/tallydb/tallydb/sketchfn/limits"
-	"github.com/tallydb/tallydb/sketchfn/param"
 	"github.com/tallydb/tallydb/sketchfn/value"
-	"github.com/tallydb/tallydb/sketchfn/valuehash"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/keyhash"
@@ -16,7 +14,7 @@ import (
 )
 
 var bitsParameter = agg.Parameter{
-	Name: "bits", Default: 256, Min: 16, Max: 4096,
+	Name: "bits", Default: 256, Min: 16, Max: 4096, Whole: true,
 	Meaning: "the signs of a vector: the standard error of an angle is at most π/(2*sqrt(bits))",
 }
 
@@ -33,18 +31,12 @@ func Register(r *agg.Registry, fs *value.Families) {
 		Memory:       "32 bytes a group, then 8*bits bytes",
 		PrivacyClass: agg.HoldsHashes, CodecVersion: int(codecV1),
 	}
-	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		if len(args) < 2 || len(args) > 3 || !valuehash.Hashable(args[0].OID) || valuehash.Widest(args[1]).OID != types.Int8 {
-			return agg.Bound{}, param.NoFunction("simhash_agg", args)
-		}
-		n, err := param.Integer("simhash_agg", bitsParameter, args, consts, 2)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		t := valuehash.Widest(args[0])
-		kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(n)}}
-		return agg.Bound{Inputs: []int{0, 1}, ArgTypes: []types.Type{t, types.Of(types.Int8)}, State: specOf(kind), Final: value.NewFinal(f, kind)}, nil
-	}})
+	r.Register(&agg.Function{Descriptor: d, Weight: 2, Bind: f.Bind(value.Hashed{
+		Name: d.Name, Weighted: true, Parameters: d.Parameters, State: func(t types.Type, p []float64) (value.Kind, agg.StateSpec) {
+			kind := value.Kind{Family: f.Name, Type: t.String(), Params: [3]uint64{uint64(p[0])}}
+			return kind, specOf(kind)
+		},
+	})})
 	fs.RegisterUnion(r, d, "simhash_union")
 	registerCosine(r, fs)
 }

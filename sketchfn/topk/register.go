@@ -27,7 +27,7 @@ var (
 		Name: "k", Default: 10, Min: 1, Max: MaxK, Meaning: "the number of values listed",
 	}
 	capacityParameter = agg.Parameter{
-		Name: "capacity", Default: DefaultCapacity, Min: MinCapacity, Max: MaxCapacity,
+		Name: "capacity", Default: DefaultCapacity, Min: MinCapacity, Max: MaxCapacity, Whole: true,
 		Meaning: "the number of counters kept: counts are wrong by at most 1/(capacity+1) of all values",
 	}
 )

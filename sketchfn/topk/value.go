@@ -49,17 +49,12 @@ func registerValues(r *agg.Registry, fs *value.Families, d agg.Descriptor) {
 	fs.Add(f)
 	d.Name, d.Aliases, d.Parameters = "frequent_agg", nil, []agg.Parameter{capacityParameter}
 	d.Signature = "frequent_agg(x any type with equality [, capacity int4]) → sketch"
-	r.Register(&agg.Function{Descriptor: d, Bind: func(args []types.Type, consts []*types.Datum) (agg.Bound, error) {
-		if len(args) < 1 || len(args) > 2 || !valuehash.Hashable(args[0].OID) {
-			return agg.Bound{}, param.NoFunction("frequent_agg", args)
-		}
-		capacity, err := param.Integer("frequent_agg", capacityParameter, args, consts, 1)
-		if err != nil {
-			return agg.Bound{}, err
-		}
-		s := spec{valuehash.Widest(args[0]), capacity}
-		return agg.Bound{Inputs: []int{0}, ArgTypes: []types.Type{s.typ}, State: s, Final: value.NewFinal(f, s.kind())}, nil
-	}})
+	r.Register(&agg.Function{Descriptor: d, Bind: f.Bind(value.Hashed{
+		Name: d.Name, Parameters: d.Parameters, State: func(t types.Type, p []float64) (value.Kind, agg.StateSpec) {
+			s := spec{t, int(p[0])}
+			return s.kind(), s
+		},
+	})})
 	fs.RegisterUnion(r, d, "frequent_union")
 	r.Scalars().Register(expr.Function{
 		Signature: "frequent_items(sketch,int4) jsonb", Description: "most frequent values with their counts",

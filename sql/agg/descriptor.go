@@ -68,6 +68,7 @@ func (d Descriptor) Parameter(name string) (Parameter, bool) {
 type Parameter struct {
 	Name              string
 	Default, Min, Max float64
+	Whole             bool // only whole numbers
 	Meaning           string
 }
 
