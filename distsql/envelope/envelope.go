@@ -163,6 +163,9 @@ func (r *Result) Quality() Quality {
 func (r *Result) combinedViews() []*Relation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.combined) == 0 {
+		return nil
+	}
 	var out []*Relation
 	for _, view := range slices.Sorted(maps.Keys(r.combined)) {
 		out = append(out, &Relation{Name: view, Inaccurate: r.combined[view]})

@@ -57,10 +57,13 @@ type Leaves struct {
 
 // LeavesOf returns the leaves of a plan.
 func LeavesOf(root plan.Node) Leaves {
-	l := Leaves{Together: map[id.Relation][]*plan.FoldScan{}}
-	scans := map[id.Relation]int{}
-	seen := map[plan.Node]bool{} // what several read, such as a WITH query, runs once
+	var l Leaves
+	var scans map[id.Relation]int
+	var seen map[*plan.Shared]bool // what several read, such as a WITH query, runs once
 	add := func(r *catalog.Relation) {
+		if l.Count == 0 {
+			l.Together, scans = map[id.Relation][]*plan.FoldScan{}, map[id.Relation]int{}
+		}
 		l.Count++
 		if scans[r.ID]++; scans[r.ID] == 1 {
 			l.Streams = append(l.Streams, r)
@@ -68,11 +71,15 @@ func LeavesOf(root plan.Node) Leaves {
 	}
 	var walk func(n plan.Node, repeated bool)
 	walk = func(n plan.Node, repeated bool) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
 		switch x := n.(type) {
+		case *plan.Shared:
+			if seen[x] {
+				return
+			}
+			if seen == nil {
+				seen = map[*plan.Shared]bool{}
+			}
+			seen[x] = true
 		case *plan.FoldScan:
 			add(x.Fold.Stream)
 			if x.View != nil && !repeated {

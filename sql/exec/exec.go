@@ -236,7 +236,7 @@ func newRun(q *plan.Query, env *Env) *run {
 		limit = DefaultMemoryLimit
 	}
 	st := &state{
-		memory: budget{limit: limit}, shared: map[int]*materialised{}, spill: env.Spill, work: map[int]*rowSet{}, stats: map[plan.Node]*plan.NodeStats{},
+		memory: budget{limit: limit}, spill: env.Spill,
 	}
 	ec.Wait = st.wait
 	return &run{env: env, ec: ec, state: st}

@@ -30,6 +30,9 @@ func (o *recursiveOp) Next(ctx context.Context) (*types.Batch, error) {
 				return nil, nil
 			}
 			n = o.node.Step
+			if o.run.state.work == nil {
+				o.run.state.work = map[int]*rowSet{}
+			}
 			o.run.state.work[o.node.ID] = o.level
 		}
 		o.begun = true

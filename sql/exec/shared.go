@@ -168,6 +168,9 @@ func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
 		if rows, err = open(ctx, x.Child); err != nil {
 			return nil, err
 		}
+		if r.state.shared == nil {
+			r.state.shared = map[int]*materialised{}
+		}
 		r.state.shared[x.ID] = rows
 	}
 	return rows.source(), nil

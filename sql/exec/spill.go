@@ -39,6 +39,9 @@ func (r *run) stats(n plan.Node) *plan.NodeStats {
 	s := r.state.stats[n]
 	if s == nil {
 		s = &plan.NodeStats{}
+		if r.state.stats == nil {
+			r.state.stats = map[plan.Node]*plan.NodeStats{}
+		}
 		r.state.stats[n] = s
 	}
 	return s
