@@ -19,7 +19,7 @@ import (
 )
 
 // accounts is a table of amounts and notes, of which few differ.
-func accounts(t *testing.T, n int) (*Store, *catalog.Relation, []int64) {
+func accounts(t testing.TB, n int) (*Store, *catalog.Relation, []int64) {
 	store, err := kv.Open("data", kv.Config{FS: vfs.Memory()})
 	if err != nil {
 		t.Fatal(err)
