@@ -214,5 +214,15 @@ func checkColumns(columns []types.Column) error {
 		}
 		seen[c.Name] = true
 	}
+	return storable(columns)
+}
+
+// storable refuses columns of types that have no values of their own, such as records.
+func storable(columns []types.Column) error {
+	for _, c := range columns {
+		if info, ok := types.Lookup(c.Type.OID); ok && info.Type == 'p' && c.Type.OID != types.Unknown {
+			return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q has pseudo-type %s", c.Name, c.Type)
+		}
+	}
 	return nil
 }

@@ -89,7 +89,8 @@ func (s *Session) queryOf(x *ast.CreateTable) (*plan.Query, []types.Datum, error
 	return p.query, params, nil
 }
 
-// distinctColumns refuses two columns of one name in what a query makes.
+// distinctColumns refuses two columns of one name in what a query makes, and those that
+// nothing can be made of.
 func distinctColumns(columns []types.Column) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
@@ -98,7 +99,7 @@ func distinctColumns(columns []types.Column) error {
 		}
 		seen[c.Name] = true
 	}
-	return nil
+	return storable(columns)
 }
 
 // fill puts the rows of a query into a table, and returns how many they were. A result

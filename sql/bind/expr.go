@@ -165,7 +165,7 @@ func (b *binder) composite(c *clause, e ast.Expr) (expr.Expr, error) {
 	case *ast.Subscript:
 		return b.subscript(c, x)
 	case *ast.Row:
-		values, err := b.exprs(c, x.Elems)
+		values, err := b.rowFields(c, x.Elems)
 		if err != nil {
 			return nil, err
 		}
@@ -274,6 +274,7 @@ func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subque
 	if err != nil {
 		return nil, err
 	}
+	l = &ast.Row{Pos: l.Pos, Elems: b.rowElems(c, l.Elems)}
 	if err := sameWidth(r, len(l.Elems), q.Position()); err != nil {
 		return nil, err
 	}
@@ -285,11 +286,11 @@ func (b *binder) rowCompareQuery(c *clause, op string, l *ast.Row, q *ast.Subque
 }
 
 func (b *binder) rowCompare(c *clause, op string, l, r *ast.Row) (expr.Expr, error) {
-	left, err := b.exprs(c, l.Elems)
+	left, err := b.rowFields(c, l.Elems)
 	if err != nil {
 		return nil, err
 	}
-	right, err := b.exprs(c, r.Elems)
+	right, err := b.rowFields(c, r.Elems)
 	if err != nil {
 		return nil, err
 	}
@@ -326,7 +327,7 @@ func (b *binder) fieldsOf(e expr.Expr) []expr.Expr {
 
 // rowIsNull is IS NULL of a row: every field is; IS NOT NULL: no field is.
 func (b *binder) rowIsNull(c *clause, row *ast.Row, not bool) (expr.Expr, error) {
-	fields, err := b.exprs(c, row.Elems)
+	fields, err := b.rowFields(c, row.Elems)
 	if err != nil {
 		return nil, err
 	}

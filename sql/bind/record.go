@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -46,6 +48,38 @@ func (b *binder) record(fields []recordField) (expr.Expr, error) {
 		b.records[e] = fields
 	}
 	return e, err
+}
+
+// rowFields binds what stands in ROW(...).
+func (b *binder) rowFields(c *clause, elems []ast.Expr) ([]expr.Expr, error) {
+	return b.exprs(c, b.rowElems(c, elems))
+}
+
+// rowElems puts the columns of a table in the place of t.*.
+func (b *binder) rowElems(c *clause, elems []ast.Expr) []ast.Expr {
+	var out []ast.Expr
+	for i, e := range elems {
+		star, ok := e.(*ast.Star)
+		if !ok || len(star.Qualifier) == 0 || !c.s.hasTable(qualified(star.Qualifier)) {
+			if out != nil {
+				out = append(out, e)
+			}
+			continue
+		}
+		if out == nil {
+			out = append([]ast.Expr{}, elems[:i]...)
+		}
+		of := qualified(star.Qualifier)
+		for k := range c.s.cols {
+			if col := &c.s.cols[k]; of.names(col.table) && !col.hidden {
+				out = append(out, &ast.ColumnRef{Pos: star.Pos, Parts: append(slices.Clone(star.Qualifier), col.name)})
+			}
+		}
+	}
+	if out == nil {
+		return elems
+	}
+	return out
 }
 
 // fieldSelect binds (f(...)).column for a set-returning function, and a field of

@@ -134,7 +134,7 @@ func (b *binder) rowIn(c *clause, row *ast.Row, x *ast.In) (expr.Expr, error) {
 func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (expr.Expr, error) {
 	items := []ast.Expr{left}
 	if row, ok := left.(*ast.Row); ok {
-		items = row.Elems
+		items = b.rowElems(c, row.Elems)
 	}
 	args, err := b.exprs(c, items)
 	if err != nil {
@@ -218,7 +218,7 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 // quantifiedRow binds row op ANY|ALL (query): whether one, or all, of the outcomes of
 // the comparisons are true.
 func (b *binder) quantifiedRow(c *clause, row *ast.Row, x *ast.Quantified) (expr.Expr, error) {
-	left, err := b.exprs(c, row.Elems)
+	left, err := b.rowFields(c, row.Elems)
 	if err != nil {
 		return nil, err
 	}
