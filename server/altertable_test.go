@@ -8,8 +8,8 @@ import (
 	"github.com/tallydb/tallydb/server/servertest"
 )
 
-// TestAlterTableUnderLoad: while a column comes and goes, readers and writers either see
-// the table as it was before or after, or are told to try again.
+// TestAlterTableUnderLoad: while a column comes and goes, readers and writers see the table as it
+// was before or after.
 func TestAlterTableUnderLoad(t *testing.T) {
 	s := servertest.Start(t, servertest.Options{})
 	owner := s.Connect()
@@ -22,11 +22,11 @@ func TestAlterTableUnderLoad(t *testing.T) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				rows, err := servertest.Query(c, sql)
-				switch code := servertest.Code(err); {
-				case err != nil && code != "40001":
+				switch {
+				case err != nil:
 					t.Errorf("%s: %v", sql, err)
 					return
-				case err == nil && len(rows) == 1 && rows[0] != "2000|b2000":
+				case len(rows) == 1 && rows[0] != "2000|b2000":
 					t.Errorf("%s: %s", sql, rows)
 					return
 				}

@@ -391,9 +391,11 @@ func (s *Session) startPortal(ctx context.Context, p *portal) (err error) {
 	if p.finished {
 		return errors.New("portal is at its end")
 	}
-	if err := s.plan(p.prepared); err != nil {
-		return err
-	}
-	p.running, err = s.startQuery(ctx, p.prepared.query, p.params, false)
+	p.running, err = replanned(func() (*running, error) {
+		if err := s.plan(p.prepared); err != nil {
+			return nil, err
+		}
+		return s.startQuery(ctx, p.prepared.query, p.params, false)
+	})
 	return err
 }

@@ -399,15 +399,18 @@ func (s *Session) executeRows(ctx context.Context, p *portal, maxRows int, out *
 func (s *Session) advance(ctx context.Context, p *portal, maxRows int, out *sink) (more bool, err error) {
 	if p.running == nil {
 		s.engine.Statements.Add(1)
-		if err := s.plan(p.prepared); err != nil {
-			return false, err
-		}
-		if p.prepared.query.Writes {
-			if err := s.writable("SELECT"); err != nil {
-				return false, err
+		p.running, err = replanned(func() (*running, error) {
+			if err := s.plan(p.prepared); err != nil {
+				return nil, err
 			}
-		}
-		if p.running, err = s.startQuery(ctx, p.prepared.query, p.params, false); err != nil {
+			if p.prepared.query.Writes {
+				if err := s.writable("SELECT"); err != nil {
+					return nil, err
+				}
+			}
+			return s.startQuery(ctx, p.prepared.query, p.params, false)
+		})
+		if err != nil {
 			return false, err
 		}
 	}

@@ -34,8 +34,26 @@ type running struct {
 	done      bool
 }
 
+// maxReplans is how often a statement is planned again whose tables others alter.
+const maxReplans = 10
+
+// replanned calls start, which plans and starts a statement, again where what it was
+// planned for was altered before it began (40001): it has read and written nothing.
+func replanned(start func() (*running, error)) (*running, error) {
+	for n := 0; ; n++ {
+		r, err := start()
+		if err == nil || n == maxReplans || sqlerr.CodeOf(err) != sqlerr.SerializationFailure {
+			return r, err
+		}
+	}
+}
+
 // start plans and starts a statement that yields or writes rows.
 func (s *Session) start(ctx context.Context, stmt ast.Statement, params []types.Datum) (*running, error) {
+	return replanned(func() (*running, error) { return s.startOnce(ctx, stmt, params) })
+}
+
+func (s *Session) startOnce(ctx context.Context, stmt ast.Statement, params []types.Datum) (*running, error) {
 	if p := s.recent.of(stmt); p != nil && len(params) == 0 {
 		if err := s.plan(p); err != nil {
 			return nil, err

@@ -41,44 +41,45 @@ func (r *run) materialise(ctx context.Context, n plan.Node) (*materialised, erro
 	return m, err
 }
 
-// more takes the next rows from the plan; all that are left where they do not fit into
-// memory.
+// more takes the next rows from the plan.
 func (m *materialised) more(ctx context.Context) error {
 	b, err := m.src.Next(ctx)
 	if err != nil {
 		return err
 	}
 	if b == nil {
-		return m.Close()
+		if m.file != nil {
+			err = m.file.Finish()
+		}
+		return errors.Join(err, m.Close())
+	}
+	if m.file != nil {
+		return m.file.Write(b)
 	}
 	err = m.rows.add(&m.run.state.memory, b)
 	if err != nil && !m.run.outOfMemory(err) {
 		return err
 	}
-	if err == nil && !m.run.pressed() {
-		return nil
-	}
-	f, err := m.run.toFile(m.rows)
-	if err != nil {
-		return err
-	}
-	for {
-		b, err := m.src.Next(ctx)
-		if err != nil {
+	if err != nil || m.run.pressed() {
+		if m.file, err = m.run.toFile(m.rows); err != nil {
 			return err
 		}
-		if b == nil {
-			break
-		}
-		if err := f.Write(b); err != nil {
+		m.rows = nil
+	}
+	return nil
+}
+
+// refill adds about a batch of rows to the file, for a reader who is at its end.
+func (m *materialised) refill(ctx context.Context) error {
+	for from := m.file.Rows(); m.src != nil && m.file.Rows() < from+types.BatchRows; {
+		if err := m.more(ctx); err != nil {
 			return err
 		}
 	}
-	if err := f.Finish(); err != nil {
-		return err
+	if m.src == nil {
+		return nil // and the file is finished
 	}
-	m.rows, m.file = nil, f
-	return m.Close()
+	return m.file.Flush()
 }
 
 // Close ends the plan.
@@ -137,8 +138,17 @@ func (s *sharedSource) fromFile(ctx context.Context) (*types.Batch, error) {
 	}
 	for {
 		b, err := s.file.Next(ctx)
-		if err != nil || b == nil {
+		if err != nil {
 			return nil, err
+		}
+		if b == nil {
+			if s.of.src == nil {
+				return nil, nil
+			}
+			if err := s.of.refill(ctx); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		skip := min(s.at, b.Rows)
 		s.at -= skip

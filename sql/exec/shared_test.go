@@ -13,7 +13,7 @@ import (
 // of them, or do not want them all.
 func TestSharedRowsAreReadAsTheyCome(t *testing.T) {
 	s := newSpilling(t, vfs.Memory())
-	const big = "WITH big AS MATERIALIZED (SELECT g, CASE WHEN g % 7 > 0 THEN md5(g::text) END AS t FROM generate_series(1, 20000) g) "
+	const big = "WITH RECURSIVE big AS MATERIALIZED (SELECT g, CASE WHEN g % 7 > 0 THEN md5(g::text) END AS t FROM generate_series(1, 20000) g), endless (g, t) AS (SELECT 1, repeat('x', 40) UNION ALL SELECT g + 1, t FROM endless) "
 	for _, c := range []struct {
 		sql  string
 		rows int
@@ -22,6 +22,7 @@ func TestSharedRowsAreReadAsTheyCome(t *testing.T) {
 		{"(SELECT g, t FROM big LIMIT 1) UNION ALL (SELECT g, t FROM big LIMIT 5000) UNION ALL (SELECT g, t FROM big OFFSET 19990)", 5011},
 		{"SELECT g, (SELECT t FROM big WHERE big.g = x.g LIMIT 1) FROM generate_series(6000, 6010) x(g) ORDER BY 1", 11},
 		{"SELECT g FROM big LIMIT 2", 2},
+		{"(SELECT g, t FROM endless LIMIT 9000) UNION ALL (SELECT g, t FROM endless LIMIT 12000) UNION ALL (SELECT g, t FROM endless OFFSET 14000 LIMIT 1)", 21_001},
 	} {
 		want, _, err := s.run(context.Background(), big+c.sql, 64<<20)
 		if err != nil {

@@ -62,6 +62,14 @@ func (f *File) flush() error {
 	return nil
 }
 
+// Flush makes what was written so far readable.
+func (f *File) Flush() error {
+	if len(f.buffer) == 0 {
+		return nil
+	}
+	return f.flush()
+}
+
 // Finish ends the writing.
 func (f *File) Finish() error {
 	if f.out == nil {
@@ -95,28 +103,30 @@ func (f *File) Remove() error {
 	return err
 }
 
-// Reader reads a file from its beginning.
+// Reader reads a file from its beginning. At the end of what was written it goes on when
+// more was.
 type Reader struct {
 	file   *File
 	in     vfs.File
-	rest   int64
+	taken  int64 // bytes that were read from the file
 	buffer []byte
 	at     int // of what is unread in buffer
 }
 
-// Open returns a reader of the rows that were written. Finish was called before.
+// Open returns a reader of the rows that were written. Flush or Finish is called before
+// it reads them.
 func (f *File) Open() (*Reader, error) {
 	in, err := f.set.dir.fs.Open(f.name)
 	if err != nil {
 		return nil, failed("open", f.name, err)
 	}
-	return &Reader{file: f, in: in, rest: f.bytes}, nil
+	return &Reader{file: f, in: in}, nil
 }
 
 // Next decodes the next batch that was written into b, whose columns have the types of
 // it; ok is false at the end.
 func (r *Reader) Next(b *types.Batch) (ok bool, err error) {
-	if r.rest == 0 && r.at == len(r.buffer) {
+	if r.rest() == 0 && r.at == len(r.buffer) {
 		return false, nil
 	}
 	head, err := r.take(8)
@@ -137,6 +147,9 @@ func (r *Reader) Next(b *types.Batch) (ok bool, err error) {
 	return true, nil
 }
 
+// rest is what can be read of the file: whole batches.
+func (r *Reader) rest() int64 { return r.file.bytes - int64(len(r.file.buffer)) - r.taken }
+
 func (r *Reader) corrupt() error {
 	return sqlerr.New(sqlerr.DataCorrupted, "temporary file %q is damaged", r.file.name)
 }
@@ -145,16 +158,16 @@ func (r *Reader) corrupt() error {
 func (r *Reader) take(n int) ([]byte, error) {
 	if have := len(r.buffer) - r.at; have < n {
 		missing := int64(n - have)
-		if missing > r.rest {
+		if missing > r.rest() {
 			return nil, r.corrupt()
 		}
-		more := min(max(missing, bufferBytes), r.rest)
+		more := min(max(missing, bufferBytes), r.rest())
 		kept := copy(r.buffer, r.buffer[r.at:])
 		r.buffer, r.at = append(r.buffer[:kept], make([]byte, more)...), 0
 		if _, err := io.ReadFull(r.in, r.buffer[kept:]); err != nil {
 			return nil, failed("read", r.file.name, err)
 		}
-		r.rest -= more
+		r.taken += more
 	}
 	r.at += n
 	return r.buffer[r.at-n : r.at], nil
