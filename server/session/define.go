@@ -152,7 +152,11 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err != nil {
 		return "", err
 	}
-	view := &catalog.View{Invoker: invoker, SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView()}
+	source, err := s.expandedStars(x.Query, x.Source)
+	if err != nil {
+		return "", err
+	}
+	view := &catalog.View{Invoker: invoker, SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView()}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {

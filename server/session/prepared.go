@@ -391,7 +391,7 @@ func (s *Session) executeRows(ctx context.Context, p *portal, maxRows int, out *
 	ended = true
 	s.abandonStatement()
 	s.engine.Failures.Add(1)
-	s.txn.fail()
+	s.fail()
 	return clientError(runCtx, err)
 }
 

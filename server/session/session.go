@@ -253,7 +253,7 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 	w.Silent = s.silent
 	statements, err := s.parse(sql)
 	if err != nil {
-		s.txn.fail()
+		s.fail()
 		return err
 	}
 	s.dropPortal("")
@@ -263,7 +263,7 @@ func (s *Session) Query(ctx context.Context, sql string, w *pgwire.Writer) error
 	for i, p := range statements {
 		if _, prepares := p.Statement.(*ast.Prepare); p.Params > 0 && !prepares {
 			s.abandonStatement()
-			s.txn.fail()
+			s.fail()
 			return sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $1")
 		}
 		// The statements of a message are one transaction. The last one ends it, so
@@ -301,7 +301,7 @@ func (s *Session) run(ctx context.Context, stmt ast.Statement, params []types.Da
 	s.reportChanges(out.writer)
 	if err = clientError(ctx, err); err != nil {
 		s.engine.Failures.Add(1)
-		s.txn.fail()
+		s.fail()
 	}
 	return err
 }
@@ -311,7 +311,7 @@ func (s *Session) run(ctx context.Context, stmt ast.Statement, params []types.Da
 func (s *Session) orGivenUp(ended *bool) {
 	if !*ended {
 		s.abandonStatement()
-		s.txn.fail()
+		s.fail()
 	}
 }
 

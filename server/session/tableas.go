@@ -50,9 +50,13 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		rel.Columns = append(rel.Columns, c)
 	}
 	if x.Materialized {
+		source, err := s.expandedStars(x.As, x.Source)
+		if err != nil {
+			return "", err
+		}
 		rel.Kind = catalog.KindMaterialized
 		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: catalog.View{
-			SQL: x.Source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(),
+			SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(),
 		}}
 	}
 	if err := distinctColumns(rel.Columns); err != nil {

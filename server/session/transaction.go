@@ -56,11 +56,20 @@ type transaction struct {
 func (t *transaction) open() bool   { return t.status != 0 }
 func (t *transaction) failed() bool { return t.status == 'E' }
 
-// fail marks a block as failed.
-func (t *transaction) fail() {
-	if t.status == 'T' {
-		t.status = 'E'
+// fail marks a block as failed. One without savepoints has nothing to go back to, so it
+// gives up what it wrote and its locks at once: its client may be long in saying ROLLBACK.
+func (s *Session) fail() {
+	t := &s.txn
+	if t.status != 'T' {
+		return
 	}
+	t.status = 'E'
+	if len(t.savepoints) > 0 {
+		return
+	}
+	left := transaction{status: 'E', began: t.began, ddl: t.ddl}
+	s.rollback()
+	s.txn = left
 }
 
 // empty reports whether the transaction did nothing that COMMIT has to do.
@@ -100,7 +109,7 @@ func (s *Session) TransactionStatus() byte {
 func (s *Session) Sync(ctx context.Context, failed bool, w *pgwire.Writer) error {
 	w.Silent = s.silent
 	if failed { // also by a message that the session was not shown
-		s.txn.fail()
+		s.fail()
 	}
 	err := s.endSequence(ctx, failed, &sink{writer: w, extended: true})
 	if !s.txn.open() {

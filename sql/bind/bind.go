@@ -45,11 +45,14 @@ type Env struct {
 type Names struct {
 	Relations map[*ast.TableRef]id.Relation
 	Columns   map[*ast.ColumnRef]plan.Origin
+	// Stars are the columns that * in a target list stands for, where it does not show the
+	// envelope of a stream.
+	Stars map[*ast.Star][]ast.Target
 }
 
 // NewNames returns one that knows nothing yet.
 func NewNames() *Names {
-	return &Names{Relations: map[*ast.TableRef]id.Relation{}, Columns: map[*ast.ColumnRef]plan.Origin{}}
+	return &Names{Relations: map[*ast.TableRef]id.Relation{}, Columns: map[*ast.ColumnRef]plan.Origin{}, Stars: map[*ast.Star][]ast.Target{}}
 }
 
 func (e *Env) context() *expr.Context {

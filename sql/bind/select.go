@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/ast"
@@ -315,7 +316,30 @@ func (q *selecting) star(x *ast.Star) error {
 	for _, t := range q.s.tables {
 		q.starBase = q.starBase || t.base && (of.name == "" || of.names(t.qualifier))
 	}
+	if q.b.env.Names != nil && q.s.envelope() < 0 {
+		q.b.env.Names.Stars[x] = q.starTargets(of, x)
+	}
 	return nil
+}
+
+// starTargets are the columns that a star stands for.
+func (q *selecting) starTargets(of qualifier, x *ast.Star) []ast.Target {
+	var out []ast.Target
+	for i := range q.s.cols {
+		c := &q.s.cols[i]
+		if c.hidden || !c.has(of, c.name) {
+			continue
+		}
+		ref := &ast.ColumnRef{Pos: x.Pos, Parts: []string{c.name}}
+		switch {
+		case c.table.name != "" && c.table.schema != "" && slices.ContainsFunc(q.s.tables, func(t table) bool { return t.name == c.table.name && t.schema != c.table.schema }):
+			ref.Parts = []string{c.table.schema, c.table.name, c.name}
+		case c.table.name != "":
+			ref.Parts = []string{c.table.name, c.name}
+		}
+		out = append(out, ast.Target{Expr: ref})
+	}
+	return out
 }
 
 // showEnvelope ends the list with the visible envelope columns, once, where a
