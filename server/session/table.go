@@ -79,6 +79,13 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return createTag(x), err
 	}
+	if x.Temporary {
+		err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "temporary tables are not supported: %q is a table that all sessions see and that stays", name).
+			WithHint("Drop it when it is no longer needed."))
+		if err != nil {
+			return "", err
+		}
+	}
 	if x.As != nil || x.Execute != nil {
 		return s.createTableAs(ctx, x, schema, name, out)
 	}

@@ -106,6 +106,7 @@ type binder struct {
 	sizes         map[int]int // of the shared plans, by number
 	depth         int
 	relations     []plan.RelationVersion
+	reading       *ast.SelectCore // whose FROM is bound
 	found         plan.Origin // of the column that a name meant last, where FROM names its relation
 	used          map[id.Relation]bool
 	access        []*plan.Access

@@ -123,6 +123,9 @@ func pairScopes(left, right *scope, node plan.Node, to []int, ctx *context) *sco
 			for i := range t.key {
 				t.key[i] = to[t.key[i]+side*width]
 			}
+			if t.present > 0 {
+				t.present = to[t.present-1+side*width] + 1
+			}
 			out.tables = append(out.tables, t)
 		}
 	}

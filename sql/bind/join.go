@@ -69,8 +69,61 @@ func (b *binder) lateralJoin(left *scope, x *ast.Join, ctx *context) (*scope, er
 	kind := plan.ApplyLateral
 	if x.Kind == ast.LeftJoin {
 		kind = plan.ApplyLateralLeft
+		b.markPresent(right, plan.LeftJoin)
 	}
 	return applyLateral(left, right, f, kind, ctx), nil
+}
+
+// markPresent gives the optional side of an outer join a column that tells whether it has
+// a row, if the query reads one of its tables as a row.
+func (b *binder) markPresent(s *scope, kind plan.JoinKind) {
+	if kind == plan.InnerJoin || s.envelope() >= 0 || b.reading == nil {
+		return
+	}
+	var names map[string]bool
+	place := 0
+	for i := range s.tables {
+		t := &s.tables[i]
+		if names == nil {
+			names = rowNames(b.reading)
+		}
+		if t.present > 0 || !names[t.name] {
+			continue
+		}
+		if place == 0 {
+			values, cols := passAll(s.node)
+			values = append(values, expr.NewConst(types.BoolDatum(true)))
+			s.node = &plan.Project{Child: s.node, Values: values, Cols: append(cols, types.Column{Name: "present", Type: types.Of(types.Bool), Hidden: true})}
+			place = len(values)
+		}
+		t.present = place
+	}
+}
+
+// rowNames are the names in a query that may stand for the row of a table: those without
+// a qualifier, and of t.* that is not in a target list.
+func rowNames(core *ast.SelectCore) map[string]bool {
+	out, targets := map[string]bool{}, map[*ast.Star]bool{}
+	ast.Walk(core, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.SelectCore:
+			for _, t := range x.Targets {
+				if star, ok := t.Expr.(*ast.Star); ok {
+					targets[star] = true
+				}
+			}
+		case *ast.ColumnRef:
+			if len(x.Parts) == 1 {
+				out[x.Parts[0]] = true
+			}
+		case *ast.Star:
+			if k := len(x.Qualifier); k > 0 && !targets[x] {
+				out[x.Qualifier[k-1]] = true
+			}
+		}
+		return true
+	})
+	return out
 }
 
 func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
@@ -84,6 +137,12 @@ func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, erro
 // joinScopes joins two sides that do not read each other.
 func (b *binder) joinScopes(left, right *scope, x *ast.Join, ctx *context) (*scope, error) {
 	j := &plan.Join{Kind: joinKinds[x.Kind]}
+	if j.Kind != plan.RightJoin {
+		b.markPresent(right, j.Kind)
+	}
+	if j.Kind != plan.LeftJoin {
+		b.markPresent(left, j.Kind)
+	}
 	names := make([]string, 0, len(x.Using))
 	for _, u := range x.Using {
 		names = append(names, u.Name)

@@ -45,6 +45,9 @@ type table struct {
 	base     bool  // a stream or a continuous view: * shows the envelope
 	optional bool  // an outer join has NULLs where it has no row
 	key      []int // columns of the scope's node that identify a row, if known
+	// present is the column of the scope's node that is NULL where an outer join has no
+	// row, counted from 1; 0: there is none.
+	present int
 }
 
 // qualifier names a table of FROM. A schema is part of the name of a relation that
@@ -313,16 +316,25 @@ func (b *binder) wholeRow(s *scope, of qualifier) (expr.Expr, error) {
 		}
 	}
 	row, err := b.record(fields)
-	if err == nil && slices.ContainsFunc(s.tables, func(t table) bool { return t.optional && of.names(t.qualifier) }) {
-		return b.orNoRow(row)
+	if err != nil {
+		return nil, err
 	}
-	return row, err
+	for _, t := range s.tables {
+		if t.optional && of.names(t.qualifier) {
+			return b.orNoRow(s, t, row)
+		}
+	}
+	return row, nil
 }
 
-// orNoRow makes a row that an outer join may lack NULL where all its fields are: one that
-// is there and has nothing but NULLs is taken for missing.
-func (b *binder) orNoRow(row expr.Expr) (expr.Expr, error) {
-	missing, err := fieldsAreNull(b.fieldsOf(row), false)
+// orNoRow makes a row that an outer join may lack NULL where it does. Without a column
+// that tells, one that is there and has nothing but NULLs is taken for missing.
+func (b *binder) orNoRow(s *scope, t table, row expr.Expr) (expr.Expr, error) {
+	fields := b.fieldsOf(row)
+	if t.present > 0 {
+		fields = []expr.Expr{s.at(t.present - 1)}
+	}
+	missing, err := fieldsAreNull(fields, false)
 	if err != nil {
 		return nil, err
 	}

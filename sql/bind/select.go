@@ -170,7 +170,10 @@ const maxTargets = 1664
 
 // core binds SELECT … HAVING with its ORDER BY.
 func (b *binder) core(c *ast.SelectCore, order []ast.SortKey, ctx *context, want []types.Type) (*result, []plan.SortKey, error) {
+	outer := b.reading
+	b.reading = c
 	s, err := b.from(c.From, ctx)
+	b.reading = outer
 	if err != nil {
 		return nil, nil, err
 	}
