@@ -107,7 +107,7 @@ type binder struct {
 	depth         int
 	relations     []plan.RelationVersion
 	reading       *ast.SelectCore // whose FROM is bound
-	found         plan.Origin // of the column that a name meant last, where FROM names its relation
+	found         plan.Origin     // of the column that a name meant last, where FROM names its relation
 	used          map[id.Relation]bool
 	access        []*plan.Access
 	checkAs       string // the owner of the view whose body is bound

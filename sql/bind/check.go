@@ -40,10 +40,9 @@ func (b *binder) checks(rel *catalog.Relation) ([]plan.Check, error) {
 	return out, nil
 }
 
-// storedCondition binds the text of a CHECK constraint, which is of what.
-func (b *binder) storedCondition(rel *catalog.Relation, sql, what string) (expr.Expr, error) {
-	defer b.storedText()()
-	body, err := b.viewBody("SELECT " + sql)
+// storedExpr parses the text of an expression that is kept, which is of what.
+func (b *binder) storedExpr(text, what string) (ast.Expr, error) {
+	body, err := b.viewBody("SELECT " + text)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +50,17 @@ func (b *binder) storedCondition(rel *catalog.Relation, sql, what string) (expr.
 	if !ok || len(core.Targets) != 1 {
 		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "the text of %s is not an expression", what)
 	}
-	cond, err := b.check(rel, core.Targets[0].Expr, "check constraint")
+	return core.Targets[0].Expr, nil
+}
+
+// storedCondition binds the text of a CHECK constraint, which is of what.
+func (b *binder) storedCondition(rel *catalog.Relation, sql, what string) (expr.Expr, error) {
+	defer b.storedText()()
+	stored, err := b.storedExpr(sql, what)
+	if err != nil {
+		return nil, err
+	}
+	cond, err := b.check(rel, stored, "check constraint")
 	if err != nil || cond.Type().OID == types.Bool {
 		return cond, err
 	}

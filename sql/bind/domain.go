@@ -114,15 +114,11 @@ func DomainDefault(env *Env, t *catalog.Type) (expr.Expr, error) {
 func StoredExpr(env *Env, rel *catalog.Relation, text string) (expr.Expr, error) {
 	b := newBinder(env, nil, 0)
 	defer b.storedText()()
-	body, err := b.viewBody("SELECT " + text)
+	stored, err := b.storedExpr(text, "a stored expression")
 	if err != nil {
 		return nil, err
 	}
-	core, ok := body.Body.(*ast.SelectCore)
-	if !ok || len(core.Targets) != 1 {
-		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%q is not an expression", text)
-	}
-	return b.check(rel, core.Targets[0].Expr, "stored expression")
+	return b.check(rel, stored, "stored expression")
 }
 
 // StoredDefault binds the text of a default, brought to a type.

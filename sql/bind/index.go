@@ -68,15 +68,11 @@ func Index(env *Env, rel *catalog.Relation, x *catalog.Index) (*Indexed, error) 
 }
 
 func (b *binder) storedIndexExpr(rel *catalog.Relation, text, what string) (expr.Expr, error) {
-	body, err := b.viewBody("SELECT " + text)
+	stored, err := b.storedExpr(text, "an "+what)
 	if err != nil {
 		return nil, err
 	}
-	core, ok := body.Body.(*ast.SelectCore)
-	if !ok || len(core.Targets) != 1 {
-		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "%s %q is not an expression", what, text)
-	}
-	return b.indexExpr(rel, core.Targets[0].Expr, what)
+	return b.indexExpr(rel, stored, what)
 }
 
 // IndexColumnName returns the name of the column that an index has for an expression.

@@ -283,15 +283,11 @@ func (b *binder) defaultOf(rel *catalog.Relation, column int) (expr.Expr, error)
 // storedDefault binds the text of a default of what, and has it assigned.
 func (b *binder) storedDefault(text, what string, assign func(expr.Expr) (expr.Expr, error)) (expr.Expr, error) {
 	defer b.storedText()()
-	body, err := b.viewBody("SELECT " + text)
+	stored, err := b.storedExpr(text, "the default of "+what)
 	if err != nil {
 		return nil, err
 	}
-	core, ok := body.Body.(*ast.SelectCore)
-	if !ok || len(core.Targets) != 1 {
-		return nil, sqlerr.New(sqlerr.InvalidTableDefinition, "default of %s is not an expression", what)
-	}
-	e, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: "DEFAULT"}, core.Targets[0].Expr)
+	e, err := b.expr(&clause{s: &scope{node: plan.OneRow(), ctx: &context{}}, name: "DEFAULT"}, stored)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (p *parser) createIndex(t *token) (ast.Statement, error) {
 			return nil, err
 		}
 	}
-	if s.Keys, err = p.indexKeys(); err != nil {
+	if s.Keys, err = p.indexKeys(p.keyOrder); err != nil {
 		return nil, err
 	}
 	if p.acceptWord("include") {
@@ -174,14 +174,17 @@ func (p *parser) nullsEqual() (bool, error) {
 	return not, p.expectWord("distinct")
 }
 
-// indexKeys parses (column | function(...) | (expression), ...), each with its order,
-// which has no meaning here.
-func (p *parser) indexKeys() ([]ast.IndexKey, error) {
+// indexKeys parses (column | function(...) | (expression), ...), with what order parses
+// behind each.
+func (p *parser) indexKeys(order func() error) ([]ast.IndexKey, error) {
 	var keys []ast.IndexKey
 	err := p.parenList(func() error {
 		k, err := p.indexKey()
+		if err != nil {
+			return err
+		}
 		keys = append(keys, k)
-		return err
+		return order()
 	})
 	return keys, err
 }
@@ -199,22 +202,25 @@ func (p *parser) indexKey() (k ast.IndexKey, err error) {
 	default:
 		err = p.errorHere()
 	}
-	if err != nil {
-		return k, err
-	}
+	return k, err
+}
+
+// keyOrder parses the collation, the operator class and the order of an index's column,
+// which have no meaning here.
+func (p *parser) keyOrder() error {
 	if p.acceptWord("collate") {
 		if _, err := p.objectName(); err != nil {
-			return k, err
+			return err
 		}
 	}
-	if p.cur().isColumnID() && !p.isWord("asc", "desc", "nulls") { // an operator class
+	if p.cur().isColumnID() && !p.isWord("asc", "desc", "nulls") {
 		if _, err := p.objectName(); err != nil {
-			return k, err
+			return err
 		}
 	}
 	p.acceptWord("asc", "desc")
 	if p.acceptWord("nulls") && !p.acceptWord("first", "last") {
-		return k, p.errorHere()
+		return p.errorHere()
 	}
-	return k, nil
+	return nil
 }
