@@ -62,11 +62,21 @@ func (r *Relation) Indexes() []Index {
 	return append(out, r.Table.Indexes...)
 }
 
+// Column returns a column of the index as pg_attribute has it: that of the table, or one
+// for an expression.
+func (x *Index) Column(table *Relation, place int) types.Column {
+	if c := x.Columns[place]; c != IndexColumnExpr {
+		return table.Columns[c]
+	}
+	e := x.Expr(place)
+	return types.Column{Name: e.Name, Type: e.Type}
+}
+
 // FreeName returns a name for another column of the index.
 func (x *Index) FreeName(table *Relation, base string) string {
 	taken := func(name string) bool {
-		for place, c := range x.Columns {
-			if c == IndexColumnExpr && x.Expr(place).Name == name || c != IndexColumnExpr && table.Columns[c].Name == name {
+		for place := range x.Columns {
+			if x.Column(table, place).Name == name {
 				return true
 			}
 		}

@@ -136,15 +136,25 @@ func movedKeys[V any](of map[int]V, gone int) map[int]V {
 func checksWithout(checks []catalog.Check, column string) ([]catalog.Check, error) {
 	var out []catalog.Check
 	for _, c := range checks {
-		body, err := parseSelect("SELECT " + c.SQL)
+		e, err := storedExpr(c.SQL)
 		if err != nil {
 			return nil, err
 		}
-		if !mentions(body, column) {
+		if !mentions(e, column) {
 			out = append(out, c)
 		}
 	}
 	return out, nil
+}
+
+// renameRefs renames a column of the only table that an expression reads.
+func renameRefs(e ast.Expr, x *ast.TableChange) {
+	ast.Walk(e, func(n ast.Node) bool {
+		if ref, ok := n.(*ast.ColumnRef); ok && ref.Name() == x.OldName {
+			ref.Parts[len(ref.Parts)-1] = x.NewName
+		}
+		return true
+	})
 }
 
 func (c *tableChange) renameColumn(x *ast.TableChange) error {
@@ -158,25 +168,15 @@ func (c *tableChange) renameColumn(x *ast.TableChange) error {
 	old := copyTable(c.next)
 	for i := range c.next.Table.Checks {
 		check := &c.next.Table.Checks[i]
-		body, err := parseSelect("SELECT " + check.SQL)
+		e, err := storedExpr(check.SQL)
 		if err != nil {
 			return err
 		}
-		ast.Walk(body, func(n ast.Node) bool {
-			if ref, ok := n.(*ast.ColumnRef); ok && ref.Name() == x.OldName {
-				ref.Parts[len(ref.Parts)-1] = x.NewName
-			}
-			return true
-		})
-		check.SQL = ast.String(body.Body.(*ast.SelectCore).Targets[0].Expr)
+		renameRefs(e, x)
+		check.SQL = ast.String(e)
 	}
 	err = changeIndexTexts(c.next.Table, func(e ast.Expr) bool {
-		ast.Walk(e, func(n ast.Node) bool {
-			if ref, ok := n.(*ast.ColumnRef); ok && ref.Name() == x.OldName {
-				ref.Parts[len(ref.Parts)-1] = x.NewName
-			}
-			return true
-		})
+		renameRefs(e, x)
 		return true
 	})
 	if err != nil {

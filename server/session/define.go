@@ -125,7 +125,9 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err != nil {
 		return "", err
 	}
-	q, err := bind.Bind(s.bindEnv(s.exprContext()), x.Query, nil)
+	env := s.bindEnv(s.exprContext())
+	env.Names = bind.NewNames()
+	q, err := bind.Bind(env, x.Query, nil)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +154,7 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err != nil {
 		return "", err
 	}
-	source, err := s.expandedStars(x.Query, x.Source)
+	source, err := s.expandedStars(env, q, x.Source)
 	if err != nil {
 		return "", err
 	}

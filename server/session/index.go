@@ -44,7 +44,7 @@ func (s *Session) createIndex(ctx context.Context, x *ast.CreateIndex, out *sink
 	if index.Name == "" {
 		names := make([]string, len(index.Columns))
 		for i := range names {
-			names[i] = indexColumnName(rel, index, i)
+			names[i] = index.Column(rel, i).Name
 		}
 		index.Name = (&definer{s: s, table: rel, taken: map[string]bool{}}).free(rel.Name+"_"+strings.Join(names, "_"), "idx")
 	}
@@ -190,13 +190,6 @@ func (c *tableChange) retypeIndexes() error {
 		}
 	}
 	return nil
-}
-
-func indexColumnName(rel *catalog.Relation, x *catalog.Index, place int) string {
-	if c := x.Columns[place]; c != catalog.IndexColumnExpr {
-		return rel.Columns[c].Name
-	}
-	return x.Expr(place).Name
 }
 
 // dropIndexes runs DROP INDEX.

@@ -201,16 +201,25 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 // checkColumns refuses columns of the same name, and those that would hide system
 // columns.
 func checkColumns(columns []types.Column) error {
-	system, seen := map[string]bool{}, map[string]bool{}
+	system := map[string]bool{}
 	for _, c := range plan.EnvelopeColumns() {
 		system[c.Name] = true
 	}
 	for _, c := range columns {
-		switch {
-		case seen[c.Name]:
-			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
-		case system[c.Name] && strings.HasPrefix(c.Name, "_"):
+		if system[c.Name] && strings.HasPrefix(c.Name, "_") {
 			return sqlerr.New(sqlerr.ReservedName, "column name %q is reserved for the envelope", c.Name)
+		}
+	}
+	return distinctColumns(columns)
+}
+
+// distinctColumns refuses two columns of one name in what a query makes, and those that
+// nothing can be made of.
+func distinctColumns(columns []types.Column) error {
+	seen := map[string]bool{}
+	for _, c := range columns {
+		if seen[c.Name] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
 		}
 		seen[c.Name] = true
 	}

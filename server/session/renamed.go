@@ -127,12 +127,9 @@ func (s *Session) namesIn(view *catalog.Relation, body *ast.Select, snapshot *ca
 // expandedStars returns the text of a view's query with the columns that its stars stand
 // for now, in their place: columns that come later are not the view's. What shows the
 // envelope of streams keeps its stars.
-func (s *Session) expandedStars(query *ast.Select, source string) (string, error) {
-	env := s.bindEnv(s.exprContext())
-	env.Names = bind.NewNames()
-	if _, err := bind.Bind(env, query, nil); err != nil {
-		return "", err
-	}
+//
+// env has told the names of the query where it was bound to q.
+func (s *Session) expandedStars(env *bind.Env, q *plan.Query, source string) (string, error) {
 	if len(env.Names.Stars) == 0 {
 		return source, nil
 	}
@@ -141,8 +138,7 @@ func (s *Session) expandedStars(query *ast.Select, source string) (string, error
 		return "", err
 	}
 	env.Names = bind.NewNames() // of these nodes
-	before, err := bind.Bind(env, body, nil)
-	if err != nil {
+	if _, err := bind.Bind(env, body, nil); err != nil {
 		return "", err
 	}
 	ast.Walk(body, func(n ast.Node) bool {
@@ -172,7 +168,7 @@ func (s *Session) expandedStars(query *ast.Select, source string) (string, error
 		return "", err
 	}
 	same := func(a, b types.Column) bool { return a.Name == b.Name && a.Type == b.Type }
-	if !slices.EqualFunc(before.Output, after.Output, same) {
+	if !slices.EqualFunc(q.Output, after.Output, same) {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the columns that * stands for cannot be written out").WithHint("Name them.")
 	}
 	return text, nil

@@ -28,7 +28,9 @@ func createTag(x *ast.CreateTable) string {
 
 // createTableAs runs CREATE TABLE AS and CREATE MATERIALIZED VIEW.
 func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema, name string, out *sink) (string, error) {
-	q, params, err := s.queryOf(x)
+	env := s.bindEnv(s.exprContext())
+	env.Names = bind.NewNames()
+	q, params, err := s.queryOf(env, x)
 	if err != nil {
 		return "", err
 	}
@@ -50,7 +52,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		rel.Columns = append(rel.Columns, c)
 	}
 	if x.Materialized {
-		source, err := s.expandedStars(x.As, x.Source)
+		source, err := s.expandedStars(env, q, x.Source)
 		if err != nil {
 			return "", err
 		}
@@ -78,9 +80,9 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 }
 
 // queryOf returns the query whose rows a table is made of, and its parameters.
-func (s *Session) queryOf(x *ast.CreateTable) (*plan.Query, []types.Datum, error) {
+func (s *Session) queryOf(env *bind.Env, x *ast.CreateTable) (*plan.Query, []types.Datum, error) {
 	if x.Execute == nil {
-		q, err := bind.Bind(s.bindEnv(s.exprContext()), x.As, nil)
+		q, err := bind.Bind(env, x.As, nil)
 		return q, nil, err
 	}
 	p, params, err := s.executed(x.Execute)
@@ -91,19 +93,6 @@ func (s *Session) queryOf(x *ast.CreateTable) (*plan.Query, []types.Datum, error
 		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "prepared statement is not a SELECT").At(x.Execute.Position())
 	}
 	return p.query, params, nil
-}
-
-// distinctColumns refuses two columns of one name in what a query makes, and those that
-// nothing can be made of.
-func distinctColumns(columns []types.Column) error {
-	seen := map[string]bool{}
-	for _, c := range columns {
-		if seen[c.Name] {
-			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", c.Name)
-		}
-		seen[c.Name] = true
-	}
-	return storable(columns)
 }
 
 // fill puts the rows of a query into a table, and returns how many they were. A result

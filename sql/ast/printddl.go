@@ -248,12 +248,16 @@ func (p *printer) indexKeys(keys []IndexKey) {
 	p.write(")")
 }
 
-func (p *printer) constraint(c *Constraint) {
-	if c.Name != "" {
+func (p *printer) constraintName(name string) {
+	if name != "" {
 		p.write("CONSTRAINT ")
-		p.ident(c.Name)
+		p.ident(name)
 		p.write(" ")
 	}
+}
+
+func (p *printer) constraint(c *Constraint) {
+	p.constraintName(c.Name)
 	switch c.Kind {
 	case PrimaryKeyConstraint:
 		p.write("PRIMARY KEY ")

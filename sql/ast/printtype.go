@@ -53,11 +53,7 @@ func (p *printer) createDomain(x *CreateDomain) {
 }
 
 func (p *printer) domainPart(x *DomainPart) {
-	if x.Name != "" {
-		p.write("CONSTRAINT ")
-		p.ident(x.Name)
-		p.write(" ")
-	}
+	p.constraintName(x.Name)
 	switch x.Kind {
 	case DomainDefault:
 		p.write("DEFAULT ")

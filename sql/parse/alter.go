@@ -207,6 +207,23 @@ func (p *parser) alterRename(s *ast.TableChange) (err error) {
 	return err
 }
 
+// valueRule parses SET|DROP DEFAULT|NOT NULL, of a column or a domain; the action is 0
+// where something else stands.
+func (p *parser) valueRule() (action ast.AlterAction, value ast.Expr, err error) {
+	switch {
+	case p.acceptWords("set", "default"):
+		value, err = p.parseExpr(0)
+		return ast.SetDefault, value, err
+	case p.acceptWords("drop", "default"):
+		return ast.DropDefault, nil, nil
+	case p.acceptWords("set", "not", "null"):
+		return ast.SetNotNull, nil, nil
+	case p.acceptWords("drop", "not", "null"):
+		return ast.DropNotNull, nil, nil
+	}
+	return 0, nil, nil
+}
+
 // alterColumn parses [COLUMN] name and what becomes of it.
 func (p *parser) alterColumn(s *ast.TableChange) (err error) {
 	first := p.cur()
@@ -214,16 +231,13 @@ func (p *parser) alterColumn(s *ast.TableChange) (err error) {
 	if s.OldName, err = p.simpleName(); err != nil {
 		return err
 	}
+	action, value, err := p.valueRule()
+	if err != nil {
+		return err
+	}
 	switch {
-	case p.acceptWords("set", "default"):
-		s.Action = ast.SetDefault
-		s.Expr, err = p.parseExpr(0)
-	case p.acceptWords("drop", "default"):
-		s.Action = ast.DropDefault
-	case p.acceptWords("set", "not", "null"):
-		s.Action = ast.SetNotNull
-	case p.acceptWords("drop", "not", "null"):
-		s.Action = ast.DropNotNull
+	case action != 0:
+		s.Action, s.Expr = action, value
 	case p.acceptWord("type"), p.acceptWords("set", "data", "type"):
 		s.Action = ast.SetType
 		if s.Type, err = p.typeName(); err == nil && p.acceptWord("using") {

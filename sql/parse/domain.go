@@ -77,16 +77,13 @@ func (p *parser) alterDomain(t *token) (ast.Statement, error) {
 	if s.Name, err = p.objectName(); err != nil {
 		return nil, err
 	}
+	action, value, err := p.valueRule()
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case p.acceptWords("set", "default"):
-		s.Action = ast.SetDefault
-		s.Expr, err = p.parseExpr(0)
-	case p.acceptWords("drop", "default"):
-		s.Action = ast.DropDefault
-	case p.acceptWords("set", "not", "null"):
-		s.Action = ast.SetNotNull
-	case p.acceptWords("drop", "not", "null"):
-		s.Action = ast.DropNotNull
+	case action != 0:
+		s.Action, s.Expr = action, value
 	case p.acceptWord("add"):
 		s.Action = ast.AddConstraint
 		err = p.addedDomainConstraint(s)

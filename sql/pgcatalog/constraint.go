@@ -59,7 +59,7 @@ func fillIndexes(c *Catalog, w *writer) {
 		n := len(k.Columns)
 		collations, classes := make([]int64, n), make([]int64, n)
 		for i := range k.Columns {
-			t := k.column(i).Type.OID
+			t := k.Column(k.table, i).Type.OID
 			collations[i], classes[i] = int64(collationOf(t)), int64(operatorClass(t))
 		}
 		var exprs, where any // as the text that pg_get_expr makes of a tree
@@ -229,15 +229,6 @@ func (k *key) whereClause() string {
 
 // whereText is a condition as PostgreSQL shows it: in parentheses.
 func whereText(sql string) string { return "(" + sql + ")" }
-
-// column returns a column of an index.
-func (k *key) column(place int) types.Column {
-	if c := k.Columns[place]; c != catalog.IndexColumnExpr {
-		return k.table.Columns[c]
-	}
-	e := k.Expr(place)
-	return types.Column{Name: e.Name, Type: e.Type}
-}
 
 func (k *key) columnText(place int) string {
 	if c := k.Columns[place]; c != catalog.IndexColumnExpr {

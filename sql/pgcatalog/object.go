@@ -145,7 +145,7 @@ var sequenceColumns = []types.Column{
 func indexObject(k *key) *object {
 	o := &object{oid: k.oid, schema: k.table.Schema, name: k.Name, kind: "i", table: k.table, key: k, guard: k.table}
 	for i := range k.Columns {
-		o.columns = append(o.columns, k.column(i))
+		o.columns = append(o.columns, k.Column(k.table, i))
 	}
 	return o
 }
