@@ -297,6 +297,39 @@ func TestRightsOfOpenSessions(t *testing.T) {
 	}
 }
 
+// TestRolesThatSessionsTook: a role that SET ROLE or SET SESSION AUTHORIZATION took is that
+// role, not another one that gets its name: neither at once nor after a rollback, and also
+// where the session may not take the new one.
+func TestRolesThatSessionsTook(t *testing.T) {
+	s, owner, c := intrude(t)
+	servertest.Exec(t, owner, "GRANT bystander TO intruder")
+	setting := s.Connect()
+	servertest.Exec(t, setting, "SET SESSION AUTHORIZATION bystander")
+	rolledBack := s.Connect()
+	servertest.Exec(t, rolledBack, "SET ROLE member", "BEGIN", "SET LOCAL ROLE bystander")
+	servertest.Exec(t, c, "SET ROLE bystander")
+	const read = "SELECT count(*) FROM public.t"
+	for _, conn := range []*pgx.Conn{c, setting, rolledBack} {
+		servertest.ExpectCode(t, conn, "42501", read)
+	}
+	servertest.Exec(t, rolledBack, "ROLLBACK")
+	servertest.Exec(t, owner, "DROP ROLE bystander", "CREATE ROLE bystander SUPERUSER", "DROP ROLE member", "CREATE ROLE member SUPERUSER")
+	for _, conn := range []*pgx.Conn{c, setting, rolledBack} {
+		servertest.ExpectCode(t, conn, "42501", read)
+		servertest.ExpectCode(t, conn, "42501", "CREATE ROLE x")
+		servertest.Expect(t, conn, "SELECT current_setting('is_superuser')", "off")
+	}
+	servertest.ExpectCode(t, c, "42501", "SET ROLE bystander")
+	servertest.Exec(t, c, "RESET ROLE")
+	servertest.Exec(t, rolledBack, "RESET ROLE")
+	servertest.Expect(t, rolledBack, read, "2")
+	servertest.Exec(t, owner, "GRANT bystander TO intruder")
+	servertest.Exec(t, c, "SET ROLE bystander")
+	servertest.Expect(t, c, read, "2")
+	servertest.Exec(t, setting, "RESET SESSION AUTHORIZATION", "SET SESSION AUTHORIZATION bystander")
+	servertest.Expect(t, setting, read, "2")
+}
+
 // TestTrustedNames: a client of this machine whose name is no role is trusted as before
 // and acts as the bootstrap role, to which belongs what it makes. One that proved a
 // password is its role only.

@@ -60,20 +60,29 @@ func (s *Session) identity() *identity {
 	return s.who
 }
 
-// rightsOf returns the role that a name of the session stands for. The name it came with
-// stands for the role that it was: not for another one that has it now.
+// rightsOf returns the role that the name of one that the session has stands for. The name
+// it came with and those that it took stand for the roles that they were then: not for
+// others that have the names now.
 func (s *Session) rightsOf(name string) string {
-	if name != s.login.name {
-		return name
+	id := s.became[name]
+	if name == s.login.name {
+		if s.login.guest {
+			return catalog.BootstrapRole
+		}
+		id = s.login.id
 	}
-	role, ok := s.engine.Catalog.Access().Lookup(name)
-	switch {
-	case s.login.guest:
-		return catalog.BootstrapRole
-	case !ok || role.ID != s.login.id:
+	if role, ok := s.engine.Catalog.Access().Lookup(name); !ok || role.ID != id {
 		return ""
 	}
 	return name
+}
+
+// take notes which role has a name that the session takes.
+func (s *Session) take(role access.Role) {
+	if s.became == nil {
+		s.became = map[string]uint32{}
+	}
+	s.became[role.Name] = role.ID
 }
 
 // Role returns the role whose rights the session has now.
@@ -91,7 +100,7 @@ func (s *Session) owner() string { return s.identity().role }
 // become decides what SET ROLE and SET SESSION AUTHORIZATION keep.
 func (s *Session) become(setting, name string) (string, error) {
 	roles := s.engine.Catalog.Access()
-	_, exists := roles.Lookup(name)
+	role, exists := roles.Lookup(name)
 	if setting == "role" {
 		session := s.rightsOf(s.SessionUser())
 		switch {
@@ -102,6 +111,7 @@ func (s *Session) become(setting, name string) (string, error) {
 		case !roles.IsMember(session, name):
 			return "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set role %q", name)
 		}
+		s.take(role)
 		return name, nil
 	}
 	switch {
@@ -112,6 +122,7 @@ func (s *Session) become(setting, name string) (string, error) {
 	case !roles.Superuser(s.rightsOf(s.login.name)):
 		return "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set session authorization")
 	}
+	s.take(role)
 	return name, nil
 }
 
@@ -120,16 +131,21 @@ func (s *Session) superuser() bool { return s.identity().superuser }
 
 // roleNamed returns the role that a statement names, which may be said by a word.
 func (s *Session) roleNamed(name string) (string, error) {
+	roles, role := s.identity().roles, name
 	switch name {
 	case "current_user", "current_role":
 		name = s.User()
+		role = s.rightsOf(name)
 	case "session_user":
 		name = s.SessionUser()
-	}
-	if role := s.rightsOf(name); role != "" {
-		if _, ok := s.identity().roles.Lookup(role); ok {
-			return role, nil
+		role = s.rightsOf(name)
+	case s.login.name:
+		if _, ok := roles.Lookup(name); !ok {
+			role = s.login.role()
 		}
 	}
-	return "", noRole(sqlerr.UndefinedObject, name)
+	if _, ok := roles.Lookup(role); !ok {
+		return "", noRole(sqlerr.UndefinedObject, name)
+	}
+	return role, nil
 }

@@ -29,6 +29,7 @@ type Session struct {
 	startup  pgwire.Startup
 	login    login
 	who      *identity
+	became   map[string]uint32 // numbers of the roles that SET ROLE and SET SESSION AUTHORIZATION took, by name
 	settings *settings
 	prepared map[string]*prepared
 	portals  map[string]*portal
