@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
+	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/distsql/exchange"
 	"github.com/tallydb/tallydb/distsql/fragment"
@@ -32,6 +33,7 @@ import (
 	"github.com/tallydb/tallydb/stream"
 	"github.com/tallydb/tallydb/stream/image"
 	"github.com/tallydb/tallydb/stream/partition"
+	"github.com/tallydb/tallydb/stream/state"
 )
 
 // Config of a node. The zero value of an optional field means its default.
@@ -51,6 +53,9 @@ type Config struct {
 	// ApplyAtATime is how many partitions apply records at a time; default one
 	// processor less than the runtime has.
 	ApplyAtATime int
+
+	// LeavePatience is how long DROP DATABASE waits for sessions to leave; default 5 s.
+	LeavePatience time.Duration
 
 	Access Access
 }
@@ -107,6 +112,9 @@ func Open(cfg Config) (*Node, error) {
 	if cfg.ApplyAtATime == 0 {
 		cfg.ApplyAtATime = max(1, runtime.GOMAXPROCS(0)-1)
 	}
+	if cfg.LeavePatience == 0 {
+		cfg.LeavePatience = 5 * time.Second
+	}
 	n := &Node{
 		cfg: cfg, tenants: map[string]*session.Tenant{}, failed: make(chan struct{}), metrics: newMetrics(),
 		checkpoints: make(chan struct{}, 1), turns: make(chan struct{}, cfg.ApplyAtATime), memory: partition.NewBudget(cfg.MemoryBytes - cfg.MemoryBytes/4), images: image.NewCache(cfg.MemoryBytes / 4),
@@ -154,6 +162,9 @@ func (n *Node) open() error {
 		return err
 	}
 	n.engine = n.newEngine()
+	if err := n.trimDropped(); err != nil {
+		return err
+	}
 	for _, d := range n.catalog.Databases() {
 		if err := n.openTenant(d); err != nil {
 			return fmt.Errorf("open database %s: %w", d.Name, err)
@@ -170,7 +181,7 @@ func (n *Node) newEngine() *session.Engine {
 		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
 		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Temporary: n.temporary, Started: n.cfg.Now(),
 		RequirePassword: n.cfg.Access.RequirePassword, RequireTLS: n.cfg.Access.RequireTLS,
-		Tenant: n.tenant, CreateTenant: n.createTenant, Virtual: n.virtualTables,
+		Tenant: n.tenant, CreateTenant: n.createTenant, DropTenant: n.dropTenant, LeavePatience: n.cfg.LeavePatience, Virtual: n.virtualTables,
 	}
 	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {
 		return compileView(n.catalog.Snapshot(d.Tenant), registry, d.SketchSeed(), v)
@@ -257,6 +268,39 @@ func (n *Node) createTenant(name, owner string) error {
 		return err
 	}
 	return n.openTenant(d)
+}
+
+// dropTenant ends a database that has no sessions and removes it. What it leaves in the
+// log when the process ends too early goes at the next start.
+func (n *Node) dropTenant(t *session.Tenant) error {
+	n.mu.Lock()
+	delete(n.tenants, t.Database.Name)
+	n.mu.Unlock()
+	if err := t.Streams.Close(); err != nil {
+		return err
+	}
+	err := n.catalog.DropDatabase(t.Database, state.TenantPrefix(t.Database.Tenant), tablestore.TenantPrefix(t.Database.Tenant))
+	if err != nil {
+		return errors.Join(err, n.openTenant(t.Database))
+	}
+	return n.trimDropped()
+}
+
+// trimDropped trims the logs of streams whose database is gone.
+func (n *Node) trimDropped() error {
+	known := map[id.Tenant]bool{}
+	for _, d := range n.catalog.Databases() {
+		known[d.Tenant] = true
+	}
+	for _, sp := range n.log.Partitions() {
+		if known[sp.Tenant] {
+			continue
+		}
+		if err := n.log.Trim(sp, n.log.Head(sp)); err != nil {
+			return fmt.Errorf("trim the log of a dropped database: %w", err)
+		}
+	}
+	return nil
 }
 
 // Engine returns what sessions run on.

@@ -96,6 +96,7 @@ var (
 		"CreateIndex":          {"CREATE INDEX ON t (b)"},
 		"CreateSchema":         {"CREATE SCHEMA x", "CREATE SCHEMA AUTHORIZATION tally"},
 		"CreateDatabase":       {"CREATE DATABASE x"},
+		"DropDatabase":         {"DROP DATABASE tally", "DROP DATABASE tally WITH (FORCE)"},
 		"CreateStream":         {"CREATE STREAM x (id bigint)", "CREATE STREAM s.x2 (id bigint)"},
 		"CreateContinuousView": {"CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM e", "CREATE CONTINUOUS VIEW own.x AS SELECT count(*) FROM e"},
 		"CreateRole":           {"CREATE ROLE x", "CREATE USER x SUPERUSER"},

@@ -218,10 +218,16 @@ func (m *Manager) Stalled() error {
 // Wait returns the first error that ended a worker, or nil after Close.
 func (m *Manager) Wait() error { return m.group.Wait() }
 
-// Close checkpoints and ends all workers.
+// Close checkpoints, ends all workers and gives their memory back.
 func (m *Manager) Close() error {
 	m.stop()
-	return m.group.Wait()
+	err := m.group.Wait()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, s := range m.streams {
+		s.image.Close()
+	}
+	return err
 }
 
 // CreateStream starts a new stream.

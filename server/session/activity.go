@@ -112,23 +112,70 @@ func (s *Session) showApplication() {
 type directory struct {
 	mu       sync.Mutex
 	sessions map[uint32]*Session
+	left     chan struct{} // closed when a session leaves; nil where nobody waits
 }
 
-func (d *directory) add(s *Session) {
+// add adds a session, unless its database takes none any more.
+func (d *directory) add(s *Session) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.tenant.shut {
+		return noDatabase(s.tenant)
+	}
 	if d.sessions == nil {
 		d.sessions = map[uint32]*Session{}
 	}
 	d.sessions[s.startup.ProcessID] = s
+	return nil
+}
+
+func noDatabase(t *Tenant) error {
+	return sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", t.Database.Name)
 }
 
 func (d *directory) remove(s *Session) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.sessions[s.startup.ProcessID] == s {
-		delete(d.sessions, s.startup.ProcessID)
+	if d.sessions[s.startup.ProcessID] != s {
+		return
 	}
+	delete(d.sessions, s.startup.ProcessID)
+	if d.left != nil {
+		close(d.left)
+		d.left = nil
+	}
+}
+
+// shut makes a database take no sessions any more, if it has none. Otherwise it returns
+// those that it has, and what is closed when one of them or of another database leaves.
+// It fails where the database was shut before.
+func (d *directory) shut(t *Tenant) ([]*Session, <-chan struct{}, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t.shut {
+		return nil, nil, noDatabase(t)
+	}
+	var out []*Session
+	for _, s := range d.sessions {
+		if s.tenant == t {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		t.shut = true
+		return nil, nil, nil
+	}
+	if d.left == nil {
+		d.left = make(chan struct{})
+	}
+	return out, d.left, nil
+}
+
+// reopen undoes shut.
+func (d *directory) reopen(t *Tenant) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t.shut = false
 }
 
 func (d *directory) get(pid uint32) *Session {

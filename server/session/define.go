@@ -59,8 +59,8 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.alterDomain(ctx, x, out)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
-	case *ast.CreateDatabase:
-		tag, err = "CREATE DATABASE", s.createDatabase(x)
+	case *ast.CreateDatabase, *ast.DropDatabase:
+		tag, err = s.databaseStatement(ctx, stmt, out)
 	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		tag, err = s.roleStatement(stmt, out)
 	case *ast.Grant:
@@ -98,7 +98,11 @@ func statementName(stmt ast.Statement) string {
 		return "SUBSCRIBE"
 	case *ast.Explain:
 		return "EXPLAIN of EXPLAIN"
-	case *ast.CreateTable, *ast.CreateStream, *ast.CreateView, *ast.CreateContinuousView, *ast.CreateDatabase:
+	case *ast.CreateDatabase:
+		return "CREATE DATABASE"
+	case *ast.DropDatabase:
+		return "DROP DATABASE"
+	case *ast.CreateTable, *ast.CreateStream, *ast.CreateView, *ast.CreateContinuousView:
 		return "CREATE"
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
 		return "PREPARE, EXECUTE and DEALLOCATE"

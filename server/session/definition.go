@@ -15,7 +15,7 @@ import (
 func takesEffectAtOnce(stmt ast.Statement) bool {
 	switch stmt.(type) {
 	case *ast.CreateStream, *ast.AlterStream, *ast.CreateContinuousView, *ast.AlterContinuousView,
-		*ast.CreateDatabase, *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
+		*ast.CreateDatabase, *ast.DropDatabase, *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		return true
 	}
 	g, ok := stmt.(*ast.Grant)
@@ -32,8 +32,9 @@ func (s *Session) beginDefinition(ctx context.Context, stmt ast.Statement, atOnc
 		return tx.Lock(ctx)
 	}
 	if s.txn.open() {
-		if _, ok := stmt.(*ast.CreateDatabase); ok {
-			return sqlerr.New(sqlerr.ActiveSQLTransaction, "CREATE DATABASE cannot run inside a transaction block")
+		switch stmt.(type) {
+		case *ast.CreateDatabase, *ast.DropDatabase:
+			return sqlerr.New(sqlerr.ActiveSQLTransaction, "%s cannot run inside a transaction block", statementName(stmt))
 		}
 		return nil
 	}

@@ -29,6 +29,7 @@ type Tenant struct {
 
 	channels channels
 	advisory advisory
+	shut     bool // it takes no sessions any more; of the engine's directory
 }
 
 // Engine is what sessions share. All fields are set before the first session.
@@ -42,6 +43,9 @@ type Engine struct {
 	Tenant func(name string) (*Tenant, error)
 	// CreateTenant and DropTenant are CREATE and DROP DATABASE.
 	CreateTenant func(name, owner string) error
+	DropTenant   func(t *Tenant) error
+	// LeavePatience is how long DROP DATABASE waits for the sessions of the database to end.
+	LeavePatience time.Duration
 	// Virtual returns the system catalogs as a session of this database sees them.
 	Virtual func(t *Tenant, s *Session) bind.VirtualTables
 	// Compile binds a continuous view to the program that partitions run.
@@ -100,7 +104,9 @@ func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, erro
 			}
 		}
 	}
-	e.directory.add(session)
+	if err := e.directory.add(session); err != nil {
+		return nil, err
+	}
 	return session, nil
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/access"
-	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
@@ -130,12 +129,4 @@ func (s *Session) mayDropIndex(table *catalog.Relation, index *catalog.Index) er
 		return nil
 	}
 	return s.mayAlterIndex(table, index)
-}
-
-// createDatabase runs CREATE DATABASE.
-func (s *Session) createDatabase(x *ast.CreateDatabase) error {
-	if role, _ := s.identity().roles.Lookup(s.Role()); !role.Superuser && !role.CreateDatabase {
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to create database")
-	}
-	return s.engine.CreateTenant(x.Name, s.owner())
 }

@@ -232,6 +232,14 @@ type CreateDatabase struct {
 	Options []Option
 }
 
+// DropDatabase is DROP DATABASE [IF EXISTS] name [[WITH] (FORCE)].
+type DropDatabase struct {
+	Pos
+	Name     string
+	IfExists bool
+	Force    bool // ends the sessions that use it
+}
+
 // ObjectKind is a kind of catalog object, in the words of the SQL that names it.
 type ObjectKind string
 
@@ -380,6 +388,7 @@ func (*CreateSchema) node()         {}
 func (*CreateSequence) node()       {}
 func (*CreateIndex) node()          {}
 func (*CreateDatabase) node()       {}
+func (*DropDatabase) node()         {}
 func (*Drop) node()                 {}
 func (*AlterTable) node()           {}
 func (*AlterSchema) node()          {}
@@ -397,6 +406,7 @@ func (*CreateSchema) statement()         {}
 func (*CreateSequence) statement()       {}
 func (*CreateIndex) statement()          {}
 func (*CreateDatabase) statement()       {}
+func (*DropDatabase) statement()         {}
 func (*Drop) statement()                 {}
 func (*AlterTable) statement()           {}
 func (*Refresh) statement()              {}

@@ -348,6 +348,15 @@ func (p *printer) createDatabase(x *CreateDatabase) {
 	}
 }
 
+func (p *printer) dropDatabase(x *DropDatabase) {
+	p.write("DROP DATABASE ")
+	p.ifExists(x.IfExists)
+	p.ident(x.Name)
+	if x.Force {
+		p.write(" WITH (FORCE)")
+	}
+}
+
 func (p *printer) drop(x *Drop) {
 	p.write("DROP ", string(x.Kind), " ")
 	p.ifExists(x.IfExists)

@@ -25,6 +25,8 @@ func (p *printer) statement(s Statement) {
 		p.role(s)
 	case *Drop:
 		p.drop(x)
+	case *DropDatabase:
+		p.dropDatabase(x)
 	case *AlterTable:
 		p.alterTable(x)
 	case *Refresh:

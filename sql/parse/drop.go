@@ -45,6 +45,9 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	if p.roleWord() {
 		return p.dropRole(t)
 	}
+	if p.acceptWord("database") {
+		return p.dropDatabase(t)
+	}
 	first := p.cur()
 	s := &ast.Drop{Pos: ast.Pos(t.char), Kind: p.objectKind()}
 	if s.Kind == "" || s.Kind == ast.ColumnObject || s.Kind == ast.ConstraintObject {
@@ -58,19 +61,39 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	if s.IfExists, err = p.ifExists(); err != nil {
 		return nil, err
 	}
-	name := func() error {
+	err = p.commaList(func() error {
 		n, err := p.objectName()
 		s.Names = append(s.Names, n)
 		return err
-	}
-	if s.Kind == ast.DatabaseObject {
-		return s, name()
-	}
-	if err := p.commaList(name); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.Cascade = p.cascade()
 	return s, nil
+}
+
+// dropDatabase parses DROP DATABASE [IF EXISTS] name [[WITH] (FORCE [, ...])].
+func (p *parser) dropDatabase(t *token) (ast.Statement, error) {
+	s := &ast.DropDatabase{Pos: ast.Pos(t.char)}
+	var err error
+	if s.IfExists, err = p.ifExists(); err != nil {
+		return nil, err
+	}
+	if s.Name, err = p.simpleName(); err != nil {
+		return nil, err
+	}
+	if !p.acceptWord("with") && !p.isPunct("(") {
+		return s, nil
+	}
+	if err := p.expectPunct("("); err != nil {
+		return nil, err
+	}
+	s.Force = true
+	if err := p.commaList(func() error { return p.expectWord("force") }); err != nil {
+		return nil, err
+	}
+	return s, p.expectPunct(")")
 }
 
 // comment parses COMMENT ON kind name IS 'text' and COMMENT ON CONSTRAINT name ON table.

@@ -50,9 +50,14 @@ func New(store *kv.Store, tenant id.Tenant) *Store {
 // encoded values, or 'f', the number of a foreign key, the encoded values and the
 // row's identity.
 func (s *Store) prefix(storage id.Relation, kind byte) []byte {
-	b := binary.BigEndian.AppendUint32([]byte{'t'}, uint32(s.tenant))
+	b := TenantPrefix(s.tenant)
 	b = binary.BigEndian.AppendUint32(b, uint32(storage))
 	return append(b, kind)
+}
+
+// TenantPrefix is the prefix of all rows of a tenant.
+func TenantPrefix(t id.Tenant) []byte {
+	return binary.BigEndian.AppendUint32([]byte{'t'}, uint32(t))
 }
 
 func (s *Store) rowKey(storage id.Relation, row int64) []byte {

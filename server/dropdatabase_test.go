@@ -1,0 +1,206 @@
+package server_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tallydb/tallydb/server"
+	"github.com/tallydb/tallydb/server/servertest"
+	"github.com/tallydb/tallydb/storage/kv"
+	"github.com/tallydb/tallydb/storage/vfs"
+)
+
+// contents are some of every kind of things that a database can have.
+var contents = []string{
+	"CREATE SCHEMA s", "CREATE TYPE mood AS ENUM ('sad', 'ok')", "CREATE DOMAIN whole AS int CHECK (value >= 0)",
+	"CREATE TABLE t (id serial PRIMARY KEY, m mood, w whole UNIQUE)", "CREATE TABLE s.u (t int REFERENCES t)", "INSERT INTO t (m, w) VALUES ('ok', 1)", "INSERT INTO s.u VALUES (1)",
+	"CREATE VIEW v AS SELECT * FROM t", "CREATE MATERIALIZED VIEW mv AS SELECT * FROM t",
+	"CREATE STREAM e (id bigint, who text) WITH (partitions = 2, dedup_key = 'id')", "CREATE CONTINUOUS VIEW c AS SELECT who, count(*) AS n FROM e GROUP BY who",
+	"INSERT INTO e SELECT g, 'w' || g % 7 FROM generate_series(1, 1000) g", "SELECT count(*) FROM e",
+}
+
+// connectTo connects to a database.
+func connectTo(t *testing.T, s *servertest.Server, database string) (code string, c *pgx.Conn) {
+	t.Helper()
+	return logIn(t, s, "sslmode=disable user=tally", func(c *pgx.ConnConfig) { c.Database = database })
+}
+
+// filled makes a database with contents, and leaves it.
+func filled(t *testing.T, s *servertest.Server, name string) {
+	t.Helper()
+	servertest.Exec(t, s.Connect(), "CREATE DATABASE "+name)
+	_, c := connectTo(t, s, name)
+	servertest.Exec(t, c, contents...)
+	servertest.Expect(t, c, "SELECT sum(n) FROM c", "1000")
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keys returns what a stopped server keeps, but for the counter and the fencing token.
+func keys(t *testing.T, fs vfs.FS) []string {
+	t.Helper()
+	store, err := kv.Open("data/kv", kv.Config{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	err = store.Scan(nil, bytes.Repeat([]byte{0xff}, 16), func(key, _ []byte) error {
+		if k := string(key); k != "c/counter" && k != "c/owner" {
+			out = append(out, k)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestDropDatabaseLeavesNothing: after DROP DATABASE there is what there was before CREATE
+// DATABASE, also after a restart, and another one of the name is empty.
+func TestDropDatabaseLeavesNothing(t *testing.T) {
+	fs := vfs.Memory()
+	s := servertest.Start(t, servertest.Options{FS: fs})
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	before := keys(t, fs)
+	s = servertest.Start(t, servertest.Options{FS: fs})
+	filled(t, s, "gone")
+	c := s.Connect()
+	servertest.Exec(t, c, "DROP DATABASE gone")
+	servertest.Expect(t, c, "SELECT count(*) FROM pg_database WHERE datname = 'gone'", "0")
+	if code, _ := connectTo(t, s, "gone"); code != "3D000" {
+		t.Errorf("connected to a dropped database: %q", code)
+	}
+	servertest.ExpectCode(t, c, "3D000", "DROP DATABASE gone")
+	servertest.Exec(t, c, "DROP DATABASE IF EXISTS gone", "CREATE DATABASE gone")
+	_, again := connectTo(t, s, "gone")
+	servertest.Expect(t, again, "SELECT count(*) FROM pg_class WHERE relname IN ('t', 'e', 'c', 'u')", "0")
+	servertest.Exec(t, again, contents...)
+	servertest.Expect(t, again, "SELECT sum(n) FROM c", "1000")
+	servertest.Exec(t, c, "DROP DATABASE gone WITH (FORCE)")
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if after := keys(t, fs); !slices.Equal(after, before) {
+		t.Errorf("%d keys are left, %d were there before: %q", len(after), len(before), after)
+	}
+}
+
+// TestDropDatabaseWaitsForSessions: a database that somebody uses is dropped once they
+// have left, or is not; FORCE ends them. It is never that of the session, nor part of a
+// transaction.
+func TestDropDatabaseWaitsForSessions(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Config: func(c *server.Config) { c.LeavePatience = time.Millisecond }})
+	filled(t, s, "used")
+	c := s.Connect()
+	servertest.ExpectCode(t, c, "55006", "DROP DATABASE tally")
+	_, user := connectTo(t, s, "used")
+	servertest.ExpectCode(t, c, "55006", "DROP DATABASE used")
+	servertest.Expect(t, user, "SELECT count(*) FROM t", "1")
+	servertest.Exec(t, c, "BEGIN")
+	servertest.ExpectCode(t, c, "25001", "DROP DATABASE used")
+	servertest.Exec(t, c, "ROLLBACK")
+	servertest.Exec(t, user, "BEGIN", "INSERT INTO t (m) VALUES ('sad')")
+	s.Node.Engine().LeavePatience = servertest.Patience
+	servertest.Exec(t, c, "DROP DATABASE used WITH (FORCE)")
+	servertest.ExpectCode(t, user, "57P01", "SELECT 1")
+
+	filled(t, s, "later")
+	_, user = connectTo(t, s, "later")
+	go func() { _ = user.Close(t.Context()) }() // the server sees it go, and that is what counts
+	servertest.Exec(t, c, "DROP DATABASE later")
+}
+
+// TestDatabasesComeAndGo: who connects, makes and drops at the same time gets an answer
+// each, and the server goes on.
+func TestDatabasesComeAndGo(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	expected := []string{"", "3D000", "42P04", "57P01"}
+	var group sync.WaitGroup
+	for range 3 {
+		c := s.Connect()
+		group.Go(func() {
+			for range 10 {
+				for _, sql := range []string{"CREATE DATABASE hot", "DROP DATABASE hot WITH (FORCE)"} {
+					if _, err := servertest.Query(c, sql); !slices.Contains(expected, servertest.Code(err)) {
+						t.Errorf("%s: %v", sql, err)
+					}
+				}
+			}
+		})
+		group.Go(func() {
+			for range 20 {
+				code, c := connectTo(t, s, "hot")
+				if code == "" {
+					_, err := servertest.Query(c, "CREATE TABLE t AS SELECT 1 AS a")
+					code = servertest.Code(err)
+				}
+				if !slices.Contains(append(expected, "42P07"), code) && !strings.HasPrefix(code, "08") {
+					t.Errorf("connect: %s", code)
+				}
+			}
+		})
+	}
+	group.Wait()
+	servertest.Exec(t, s.Connect(), "DROP DATABASE IF EXISTS hot WITH (FORCE)", "CREATE DATABASE hot")
+}
+
+// TestDropDatabaseIsWholeAfterACrash cuts the power at every write of DROP DATABASE:
+// afterwards all of the database is there, or nothing, and it can be dropped.
+func TestDropDatabaseIsWholeAfterACrash(t *testing.T) {
+	fs := vfs.NewCrashable()
+	rng := rand.New(rand.NewPCG(5, 6))
+	var armed atomic.Bool
+	var mu sync.Mutex
+	var left []vfs.Crashable
+	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if armed.Load() && len(left) < 20 {
+			left = append(left, fs.Crash(rng.IntN(2)*100, rng))
+		}
+	})})
+	filled(t, s, "gone")
+	c := s.Connect()
+	armed.Store(true)
+	servertest.Exec(t, c, "DROP DATABASE gone")
+	armed.Store(false)
+	left = append(left, fs.Crash(0, rng))
+	there := 0
+	for i, fs := range left {
+		r := servertest.Start(t, servertest.Options{FS: fs})
+		code, c := connectTo(t, r, "gone")
+		switch code {
+		case "":
+			there++
+			servertest.Expect(t, c, "SELECT sum(n), (SELECT count(*) FROM t), (SELECT count(*) FROM e) FROM c", "1000|1|1000")
+			servertest.Exec(t, r.Connect(), "DROP DATABASE gone WITH (FORCE)")
+		case "3D000":
+		default:
+			t.Fatalf("crash %d: %s", i, code)
+		}
+		servertest.Exec(t, r.Connect(), "CREATE DATABASE gone")
+		_, c = connectTo(t, r, "gone")
+		servertest.Exec(t, c, contents...)
+		if err := r.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if there == 0 || there == len(left) {
+		t.Errorf("%d of %d crashes left the database: the test saw one side only", there, len(left))
+	}
+}
