@@ -181,7 +181,7 @@ func (n *Node) newEngine() *session.Engine {
 		Catalog: n.catalog, Registry: registry, Logger: n.cfg.Logger, Now: n.cfg.Now, Gather: &n.gather, Flights: gather.NewFlights(),
 		MemoryBytes: n.cfg.MemoryBytes, StatementMemory: n.cfg.StatementMemory, Temporary: n.temporary, Started: n.cfg.Now(),
 		RequirePassword: n.cfg.Access.RequirePassword, RequireTLS: n.cfg.Access.RequireTLS,
-		Tenant: n.tenant, CreateTenant: n.createTenant, DropTenant: n.dropTenant, LeavePatience: n.cfg.LeavePatience, Virtual: n.virtualTables,
+		Tenant: n.tenant, CreateTenant: n.createTenant, DropTenant: n.dropTenant, RenameTenant: n.renameTenant, LeavePatience: n.cfg.LeavePatience, Virtual: n.virtualTables,
 	}
 	e.Compile = func(d store.Database, v *catalog.Relation) (partition.Compiled, error) {
 		return compileView(n.catalog.Snapshot(d.Tenant), registry, d.SketchSeed(), v)
@@ -284,6 +284,19 @@ func (n *Node) dropTenant(t *session.Tenant) error {
 		return errors.Join(err, n.openTenant(t.Database))
 	}
 	return n.trimDropped()
+}
+
+// renameTenant gives a database that has no sessions another name.
+func (n *Node) renameTenant(t *session.Tenant, name string) error {
+	d, err := n.catalog.RenameDatabase(t.Database.Name, name)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.tenants, t.Database.Name)
+	n.tenants[name] = &session.Tenant{Database: d, Streams: t.Streams, Tables: t.Tables, Transport: t.Transport}
+	return nil
 }
 
 // trimDropped trims the logs of streams whose database is gone.

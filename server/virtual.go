@@ -43,7 +43,7 @@ func (n *Node) virtualTables(t *session.Tenant, s *session.Session) bind.Virtual
 	cfg.Databases = func() []pgcatalog.Database {
 		var out []pgcatalog.Database
 		for _, d := range n.catalog.Databases() {
-			out = append(out, pgcatalog.Database{Name: d.Name, Owner: d.Owner, ACL: d.ACL})
+			out = append(out, pgcatalog.Database{Name: d.Name, ID: uint32(d.Tenant), Owner: d.Owner, ACL: d.ACL, Settings: d.Settings})
 		}
 		return out
 	}

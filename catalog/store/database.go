@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/storage/kv"
 )
@@ -41,24 +40,52 @@ func (s *Store) DropDatabase(d Database, kept ...[]byte) error {
 	return nil
 }
 
-// UpdateDatabaseACL replaces the ACL of a database by what change makes of it, at once.
-func (s *Store) UpdateDatabaseACL(name string, change func(owner string, acl catalog.ACL) (catalog.ACL, error)) error {
+// UpdateDatabase changes the owner, the ACL or the settings of a database, at once. What
+// change replaces is not to be changed in place.
+func (s *Store) UpdateDatabase(name string, change func(*Database) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, ok := s.databases[name]
 	if !ok {
 		return sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", name)
 	}
-	var err error
-	if d.ACL, err = change(d.Owner, d.ACL); err != nil {
+	if err := change(&d); err != nil {
 		return err
 	}
 	next := counter{s.counter.last, s.counter.version + 1}
-	err = s.commit(next, func(b *kv.Batch) error { return setOrDelete(b, append(slices.Clone(databasePrefix), name...), &d) })
+	err := s.commit(next, func(b *kv.Batch) error { return setOrDelete(b, append(slices.Clone(databasePrefix), name...), &d) })
 	if err != nil {
 		return err
 	}
 	s.databases[name] = d
 	s.refresh(d)
 	return nil
+}
+
+// RenameDatabase gives a database another name, which it returns it with.
+func (s *Store) RenameDatabase(name, to string) (Database, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, ok := s.databases[name]
+	if !ok {
+		return d, sqlerr.New(sqlerr.InvalidCatalogName, "database %q does not exist", name)
+	}
+	if _, ok := s.databases[to]; ok {
+		return d, sqlerr.New(sqlerr.DuplicateDatabase, "database %q already exists", to)
+	}
+	d.Name = to
+	next := counter{s.counter.last, s.counter.version + 1}
+	err := s.commit(next, func(b *kv.Batch) error {
+		if err := b.Delete(append(slices.Clone(databasePrefix), name...)); err != nil {
+			return err
+		}
+		return setOrDelete(b, append(slices.Clone(databasePrefix), to...), &d)
+	})
+	if err != nil {
+		return d, err
+	}
+	delete(s.databases, name)
+	s.databases[to] = d
+	s.refresh(d)
+	return d, nil
 }

@@ -27,6 +27,8 @@ type Role struct {
 	Created    time.Time
 	// Memberships are the roles that it is a member of, by name.
 	Memberships []access.Membership `json:",omitempty"`
+	// Settings are what its sessions begin with, by database; those of 0 in any.
+	Settings map[id.Tenant]map[string]string `json:",omitempty"`
 }
 
 // rights is what decides about the role's rights.

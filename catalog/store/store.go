@@ -55,6 +55,8 @@ type Database struct {
 	Created time.Time
 	Owner   string
 	ACL     catalog.ACL `json:",omitzero"`
+	// Settings are what its sessions begin with, whoever they are of.
+	Settings map[string]string `json:",omitempty"`
 }
 
 // SketchSeed is the seed of the hashes in sketches: one for the database, so that

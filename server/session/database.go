@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tallydb/tallydb/catalog/access"
+	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -16,6 +17,10 @@ func (s *Session) databaseStatement(ctx context.Context, stmt ast.Statement, out
 		return "CREATE DATABASE", s.createDatabase(x)
 	case *ast.DropDatabase:
 		return "DROP DATABASE", s.dropDatabase(ctx, x, out)
+	case *ast.AlterDatabase:
+		return "ALTER DATABASE", s.alterDatabase(ctx, x)
+	case *ast.AlterSettings:
+		return s.alterSettings(x)
 	}
 	return "", sqlerr.New(sqlerr.InternalError, "%T is not about databases", stmt)
 }
@@ -50,6 +55,50 @@ func (s *Session) dropDatabase(ctx context.Context, x *ast.DropDatabase, out *si
 		return err
 	}
 	if err := s.engine.DropTenant(t); err != nil {
+		s.engine.directory.reopen(t)
+		return err
+	}
+	return nil
+}
+
+// alterDatabase runs ALTER DATABASE RENAME, for which no session may be there, and OWNER.
+func (s *Session) alterDatabase(ctx context.Context, x *ast.AlterDatabase) error {
+	d, err := s.engine.Catalog.Database(x.Name)
+	if err != nil {
+		return err
+	}
+	if !s.owns(access.OfDatabase(s.engine.Catalog.Snapshot(d.Tenant))) {
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "must be owner of database %s", x.Name)
+	}
+	role, _ := s.identity().roles.Lookup(s.Role())
+	mayMake := role.Superuser || role.CreateDatabase
+	if x.NewName == "" {
+		to, err := s.newOwner(x.Owner)
+		if err != nil {
+			return err
+		}
+		if !mayMake {
+			return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to change owner of database")
+		}
+		return s.engine.Catalog.UpdateDatabase(x.Name, func(d *store.Database) error {
+			d.Owner, d.ACL = to, access.NewOwner(d.ACL, s.engine.Catalog.Access().Owner(d.Owner), to)
+			return nil
+		})
+	}
+	switch {
+	case !mayMake:
+		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to rename database")
+	case x.Name == s.tenant.Database.Name:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "current database cannot be renamed")
+	}
+	t, err := s.engine.Tenant(x.Name)
+	if err != nil {
+		return err
+	}
+	if err := s.empty(ctx, t, false); err != nil {
+		return err
+	}
+	if err := s.engine.RenameTenant(t, x.NewName); err != nil {
 		s.engine.directory.reopen(t)
 		return err
 	}

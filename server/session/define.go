@@ -59,7 +59,7 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 		tag, err = s.alterDomain(ctx, x, out)
 	case *ast.CreateSchema:
 		tag, err = s.createSchema(x, out)
-	case *ast.CreateDatabase, *ast.DropDatabase:
+	case *ast.CreateDatabase, *ast.DropDatabase, *ast.AlterDatabase, *ast.AlterSettings:
 		tag, err = s.databaseStatement(ctx, stmt, out)
 	case *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		tag, err = s.roleStatement(stmt, out)

@@ -15,7 +15,7 @@ import (
 func takesEffectAtOnce(stmt ast.Statement) bool {
 	switch stmt.(type) {
 	case *ast.CreateStream, *ast.AlterStream, *ast.CreateContinuousView, *ast.AlterContinuousView,
-		*ast.CreateDatabase, *ast.DropDatabase, *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
+		*ast.CreateDatabase, *ast.DropDatabase, *ast.AlterDatabase, *ast.AlterSettings, *ast.CreateRole, *ast.AlterRole, *ast.DropRole, *ast.GrantRole:
 		return true
 	}
 	g, ok := stmt.(*ast.Grant)

@@ -91,11 +91,7 @@ func (s *Session) setStatement(x *ast.SetStmt, out *sink) error {
 		}
 		return out.complete("SET")
 	}
-	words := make([]string, len(x.Values))
-	for i, v := range x.Values {
-		words[i] = optionText(v)
-	}
-	value := strings.Join(words, ", ")
+	value := settingText(x.Values)
 	if x.Scope == ast.ScopeLocal {
 		if !s.txn.open() {
 			if err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.NoActiveSQLTransaction, "SET LOCAL can only be used in transaction blocks")); err != nil {

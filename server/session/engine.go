@@ -41,9 +41,11 @@ type Engine struct {
 	Started  time.Time // of the server
 	// Tenant returns an open database; 3D000 if there is none.
 	Tenant func(name string) (*Tenant, error)
-	// CreateTenant and DropTenant are CREATE and DROP DATABASE.
+	// CreateTenant and DropTenant are CREATE and DROP DATABASE; who drops one has shut it.
 	CreateTenant func(name, owner string) error
 	DropTenant   func(t *Tenant) error
+	// RenameTenant is ALTER DATABASE RENAME.
+	RenameTenant func(t *Tenant, name string) error
 	// LeavePatience is how long DROP DATABASE waits for the sessions of the database to end.
 	LeavePatience time.Duration
 	// Virtual returns the system catalogs as a session of this database sees them.
@@ -89,71 +91,11 @@ func (e *Engine) Open(_ context.Context, s pgwire.Startup) (pgwire.Session, erro
 	if err := session.mayConnect(); err != nil {
 		return nil, err
 	}
-	for name, value := range s.Parameters {
-		switch name {
-		case "user", "database", "replication":
-		case "options":
-			for n, v := range startupOptions(value) {
-				if err := session.settings.set(n, v); err != nil {
-					return nil, err
-				}
-			}
-		default:
-			if err := session.settings.set(name, value); err != nil {
-				return nil, err
-			}
-		}
+	if err := session.beginSettings(); err != nil {
+		return nil, err
 	}
 	if err := e.directory.add(session); err != nil {
 		return nil, err
 	}
 	return session, nil
-}
-
-// startupOptions reads the -c name=value pairs of the options parameter.
-func startupOptions(s string) map[string]string {
-	out := map[string]string{}
-	words := splitWords(s)
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		switch {
-		case w == "-c" && i+1 < len(words):
-			i++
-			w = words[i]
-		case len(w) > 2 && w[:2] == "-c" || len(w) > 2 && w[:2] == "--":
-			w = w[2:]
-		default:
-			continue
-		}
-		for k := range len(w) {
-			if w[k] == '=' {
-				out[w[:k]] = w[k+1:]
-				break
-			}
-		}
-	}
-	return out
-}
-
-// splitWords splits at spaces; a backslash keeps the next character.
-func splitWords(s string) []string {
-	var out []string
-	var word []byte
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			word = append(word, s[i])
-		case s[i] == ' ':
-			if len(word) > 0 {
-				out, word = append(out, string(word)), nil
-			}
-		default:
-			word = append(word, s[i])
-		}
-	}
-	if len(word) > 0 {
-		out = append(out, string(word))
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/catalog/access"
+	"github.com/tallydb/tallydb/catalog/store"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -271,8 +272,9 @@ func (g *granting) databases() error {
 		if change == nil {
 			continue
 		}
-		err = g.s.engine.Catalog.UpdateDatabaseACL(name, func(owner string, acl catalog.ACL) (catalog.ACL, error) {
-			return change(access.Object{Kind: access.Database, Owner: owner, ACL: acl})
+		err = g.s.engine.Catalog.UpdateDatabase(name, func(d *store.Database) (err error) {
+			d.ACL, err = change(access.Object{Kind: access.Database, Owner: d.Owner, ACL: d.ACL})
+			return err
 		})
 		if err != nil {
 			return err

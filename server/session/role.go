@@ -127,6 +127,8 @@ type RoleInfo struct {
 	ValidUntil time.Time // zero: for ever
 	// Memberships are the roles that it is a member of.
 	Memberships []access.Membership
+	// Settings are those of its sessions, by the number of the database; 0 is any.
+	Settings map[uint32]map[string]string
 }
 
 // Roles returns the roles of the server, by name.
@@ -134,7 +136,11 @@ func (e *Engine) Roles() []RoleInfo {
 	roles := e.Catalog.Roles()
 	out := make([]RoleInfo, len(roles))
 	for i, r := range roles {
-		out[i] = RoleInfo{Name: r.Name, ID: uint32(r.ID), Flags: r.Flags, Password: r.Password, ValidUntil: r.ValidUntil, Memberships: r.Memberships}
+		settings := make(map[uint32]map[string]string, len(r.Settings))
+		for t, of := range r.Settings {
+			settings[uint32(t)] = of
+		}
+		out[i] = RoleInfo{Name: r.Name, ID: uint32(r.ID), Flags: r.Flags, Password: r.Password, ValidUntil: r.ValidUntil, Memberships: r.Memberships, Settings: settings}
 	}
 	return slices.Clip(out)
 }

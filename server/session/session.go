@@ -69,9 +69,9 @@ func (s *Session) Setting(name string) (string, bool) { return s.settings.get(na
 
 // SettingInfo is a row of pg_settings.
 type SettingInfo struct {
-	Name, Value, Initial, About string
-	Unit                        string // of Value, a number; empty for most
-	ReadOnly                    bool
+	Name, Value, Initial, Reset, About string
+	Unit                               string // of Value, a number; empty for most
+	ReadOnly                           bool
 }
 
 // Settings returns all settings by name.
@@ -79,7 +79,10 @@ func (s *Session) Settings() []SettingInfo {
 	var out []SettingInfo
 	for _, n := range s.settings.names() {
 		d := known[n]
-		info := SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, About: d.about, Unit: d.unit, ReadOnly: d.readOnly}
+		info := SettingInfo{Name: shownName(n), Value: s.settings.values[n], Initial: d.initial, Reset: d.initial, About: d.about, Unit: d.unit, ReadOnly: d.readOnly}
+		if value, ok := s.settings.base[n]; ok {
+			info.Reset = value
+		}
 		if d.unit == "ms" {
 			info.Value = strconv.FormatInt(s.settings.duration(n).Milliseconds(), 10)
 		}

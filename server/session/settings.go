@@ -248,6 +248,7 @@ func intervalDuration(s string) (time.Duration, error) {
 // settings are a session's values.
 type settings struct {
 	values  map[string]string
+	base    map[string]string // values that the session began with, where they are not the server's
 	local   map[string]string // values before SET LOCAL, to restore at the end of the transaction
 	undo    []changedSetting  // of the transaction, in the order of the changes
 	inBlock bool              // changes are remembered
@@ -281,28 +282,55 @@ func (s *settings) get(name string) (string, bool) {
 	return v, ok
 }
 
-// set changes a setting; names with a dot are the user's own.
-func (s *settings) set(name, value string) error {
-	name = strings.ToLower(name)
+// checked returns the value that a setting keeps of one that is given.
+func (s *settings) checked(name, value string, superuser func() bool) (string, error) {
 	d, ok := known[name]
 	switch {
 	case !ok && strings.Contains(name, "."):
 	case !ok:
-		return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+		return "", sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
 	case name == "role" || name == "session_authorization":
-		var err error
-		if value, err = s.become(name, value); err != nil {
-			return err
-		}
+		return s.become(name, value)
 	case d.readOnly:
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
-	case d.superuser && !s.superuser():
-		return sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set parameter %q", shownName(name))
+		return "", sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", shownName(name))
+	case d.superuser && !superuser():
+		return "", sqlerr.New(sqlerr.InsufficientPrivilege, "permission denied to set parameter %q", shownName(name))
 	case d.check != nil:
-		var err error
-		if value, err = d.check(value); err != nil {
-			return err
-		}
+		return d.check(value)
+	}
+	return value, nil
+}
+
+// begin gives a setting the value that the session begins with and RESET returns to.
+func (s *settings) begin(name, value string, superuser func() bool) error {
+	name = strings.ToLower(name)
+	value, err := s.checked(name, value, superuser)
+	if err != nil {
+		return err
+	}
+	s.assign(name, value)
+	if s.base == nil {
+		s.base = map[string]string{}
+	}
+	s.base[name] = value
+	return nil
+}
+
+// initial returns the value that a setting has when the session begins.
+func (s *settings) initial(name string) (string, bool) {
+	if value, ok := s.base[name]; ok {
+		return value, true
+	}
+	d, ok := known[name]
+	return d.initial, ok
+}
+
+// set changes a setting; names with a dot are the user's own.
+func (s *settings) set(name, value string) error {
+	name = strings.ToLower(name)
+	value, err := s.checked(name, value, s.superuser)
+	if err != nil {
+		return err
 	}
 	s.remember(name)
 	delete(s.local, name) // what is set for the session stays after the transaction
@@ -410,20 +438,18 @@ func (s *settings) beginModes() {
 func (s *settings) reset(name string) error {
 	name = strings.ToLower(name)
 	if name != "" {
-		d, ok := known[name]
-		if !ok {
-			if strings.Contains(name, ".") {
-				s.remember(name)
-				delete(s.values, name)
-				return nil
-			}
-			return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter %q", name)
+		value, ok := s.initial(name)
+		if !ok && strings.Contains(name, ".") {
+			s.remember(name)
+			delete(s.values, name)
+			return nil
 		}
-		return s.set(name, d.initial)
+		return s.set(name, value)
 	}
 	for n, d := range known {
 		if !d.readOnly && !strings.HasPrefix(n, "transaction_") && n != "role" && n != "session_authorization" && (!d.superuser || s.superuser()) {
-			if err := s.set(n, d.initial); err != nil {
+			value, _ := s.initial(n)
+			if err := s.set(n, value); err != nil {
 				return fmt.Errorf("reset %s: %w", n, err)
 			}
 		}

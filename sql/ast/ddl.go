@@ -225,21 +225,6 @@ type CreateSchema struct {
 	Owner       string // of AUTHORIZATION; empty: who makes it
 }
 
-// CreateDatabase is CREATE DATABASE.
-type CreateDatabase struct {
-	Pos
-	Name    string
-	Options []Option
-}
-
-// DropDatabase is DROP DATABASE [IF EXISTS] name [[WITH] (FORCE)].
-type DropDatabase struct {
-	Pos
-	Name     string
-	IfExists bool
-	Force    bool // ends the sessions that use it
-}
-
 // ObjectKind is a kind of catalog object, in the words of the SQL that names it.
 type ObjectKind string
 
@@ -387,8 +372,6 @@ func (*CreateSink) node()           {}
 func (*CreateSchema) node()         {}
 func (*CreateSequence) node()       {}
 func (*CreateIndex) node()          {}
-func (*CreateDatabase) node()       {}
-func (*DropDatabase) node()         {}
 func (*Drop) node()                 {}
 func (*AlterTable) node()           {}
 func (*AlterSchema) node()          {}
@@ -405,8 +388,6 @@ func (*CreateSink) statement()           {}
 func (*CreateSchema) statement()         {}
 func (*CreateSequence) statement()       {}
 func (*CreateIndex) statement()          {}
-func (*CreateDatabase) statement()       {}
-func (*DropDatabase) statement()         {}
 func (*Drop) statement()                 {}
 func (*AlterTable) statement()           {}
 func (*Refresh) statement()              {}

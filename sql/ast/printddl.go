@@ -61,8 +61,6 @@ func (p *printer) create(s Statement) {
 			p.write("AUTHORIZATION ")
 			p.roleWord(x.Owner)
 		}
-	case *CreateDatabase:
-		p.createDatabase(x)
 	case *CreateSequence:
 		p.write("SEQUENCE ")
 		p.ifNotExists(x.IfNotExists)
@@ -335,26 +333,6 @@ func (p *printer) createSink(x *CreateSink) {
 		p.write(")")
 	}
 	p.withOptions(x.Options)
-}
-
-func (p *printer) createDatabase(x *CreateDatabase) {
-	p.write("DATABASE ")
-	p.ident(x.Name)
-	for _, o := range x.Options {
-		p.write(" ")
-		p.ident(o.Name)
-		p.write(" = ")
-		p.expr(o.Value)
-	}
-}
-
-func (p *printer) dropDatabase(x *DropDatabase) {
-	p.write("DROP DATABASE ")
-	p.ifExists(x.IfExists)
-	p.ident(x.Name)
-	if x.Force {
-		p.write(" WITH (FORCE)")
-	}
 }
 
 func (p *printer) drop(x *Drop) {

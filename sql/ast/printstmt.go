@@ -19,14 +19,14 @@ func (p *printer) statement(s Statement) {
 		p.truncate(x)
 	case *Copy:
 		p.copy(x)
-	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateDatabase, *CreateSequence, *CreateIndex:
+	case *CreateTable, *CreateStream, *CreateView, *CreateContinuousView, *CreateSink, *CreateSchema, *CreateSequence, *CreateIndex:
 		p.create(s)
 	case *CreateRole, *AlterRole, *DropRole:
 		p.role(s)
 	case *Drop:
 		p.drop(x)
-	case *DropDatabase:
-		p.dropDatabase(x)
+	case *CreateDatabase, *DropDatabase, *AlterDatabase, *AlterSettings:
+		p.database(s)
 	case *AlterTable:
 		p.alterTable(x)
 	case *Refresh:

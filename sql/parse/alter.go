@@ -24,13 +24,15 @@ func (p *parser) alter(t *token) (ast.Statement, error) {
 		return p.alterDomain(t)
 	case p.roleWord():
 		return p.alterRole(t)
+	case p.acceptWord("database"):
+		return p.alterDatabase(t)
 	}
 	for _, kind := range []ast.ObjectKind{ast.TableObject, ast.ViewObject, ast.SequenceObject, ast.IndexObject} {
 		if p.acceptWord(strings.ToLower(string(kind))) {
 			return p.alterTable(t, kind)
 		}
 	}
-	if p.isWord("database", "system", "default", "function", "extension", "policy", "operator", "aggregate", "collation") {
+	if p.isWord("system", "default", "function", "extension", "policy", "operator", "aggregate", "collation") {
 		return nil, unsupported(p.cur(), "ALTER "+upper(p.cur().text))
 	}
 	return nil, p.errorHere()

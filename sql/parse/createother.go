@@ -72,30 +72,3 @@ func (p *parser) createSchema(t *token) (ast.Statement, error) {
 	}
 	return s, err
 }
-
-// createDatabase parses CREATE DATABASE name [[WITH] option [=] value ...].
-func (p *parser) createDatabase(t *token) (ast.Statement, error) {
-	s := &ast.CreateDatabase{Pos: ast.Pos(t.char)}
-	var err error
-	if s.Name, err = p.simpleName(); err != nil {
-		return nil, err
-	}
-	p.acceptWord("with")
-	for !p.atEnd() {
-		o := ast.Option{Pos: p.pos()}
-		if o.Name, err = p.label(); err != nil {
-			return nil, err
-		}
-		if p.acceptWord("limit") { // CONNECTION LIMIT
-			o.Name += "_limit"
-		}
-		if p.isOp("=") {
-			p.at++
-		}
-		if o.Value, err = p.settingValue(); err != nil {
-			return nil, err
-		}
-		s.Options = append(s.Options, o)
-	}
-	return s, nil
-}

@@ -73,29 +73,6 @@ func (p *parser) drop(t *token) (ast.Statement, error) {
 	return s, nil
 }
 
-// dropDatabase parses DROP DATABASE [IF EXISTS] name [[WITH] (FORCE [, ...])].
-func (p *parser) dropDatabase(t *token) (ast.Statement, error) {
-	s := &ast.DropDatabase{Pos: ast.Pos(t.char)}
-	var err error
-	if s.IfExists, err = p.ifExists(); err != nil {
-		return nil, err
-	}
-	if s.Name, err = p.simpleName(); err != nil {
-		return nil, err
-	}
-	if !p.acceptWord("with") && !p.isPunct("(") {
-		return s, nil
-	}
-	if err := p.expectPunct("("); err != nil {
-		return nil, err
-	}
-	s.Force = true
-	if err := p.commaList(func() error { return p.expectWord("force") }); err != nil {
-		return nil, err
-	}
-	return s, p.expectPunct(")")
-}
-
 // comment parses COMMENT ON kind name IS 'text' and COMMENT ON CONSTRAINT name ON table.
 func (p *parser) comment(t *token) (ast.Statement, error) {
 	if err := p.expectWord("on"); err != nil {

@@ -27,17 +27,31 @@ func (p *parser) createRole(t *token, word string) (ast.Statement, error) {
 	return s, nil
 }
 
-// alterRole parses ALTER ROLE|USER name|CURRENT_USER [WITH] options.
+// alterRole parses ALTER ROLE|USER name|CURRENT_USER|ALL [IN DATABASE name] and either
+// SET or RESET, or [WITH] options.
 func (p *parser) alterRole(t *token) (ast.Statement, error) {
 	s := &ast.AlterRole{Pos: ast.Pos(t.char)}
+	of := &ast.AlterSettings{Pos: s.Pos, OfRole: true, Everyone: p.acceptWord("all")}
 	var err error
-	if !p.acceptWord("current_user", "current_role", "session_user") {
+	if !of.Everyone && !p.acceptWord("current_user", "current_role", "session_user") {
 		if s.Name, err = p.simpleName(); err != nil {
 			return nil, err
 		}
 	}
-	if p.isWord("set", "reset", "in", "rename") {
-		return nil, unsupported(p.cur(), "this form of ALTER ROLE")
+	of.Role = s.Name
+	if p.acceptWords("in", "database") {
+		if of.Database, err = p.simpleName(); err != nil {
+			return nil, err
+		}
+	}
+	if p.isWord("set", "reset") {
+		return p.alterSettings(of)
+	}
+	if of.Everyone || of.Database != "" {
+		return nil, p.errorHere()
+	}
+	if p.isWord("rename") {
+		return nil, unsupported(p.cur(), "ALTER ROLE ... RENAME")
 	}
 	s.Options, err = p.roleOptions()
 	return s, err

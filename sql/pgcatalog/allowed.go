@@ -95,8 +95,8 @@ func (c *Catalog) objectAsked(q *expr.PrivilegeQuestion) (o access.Object, known
 	case "schema":
 		return c.schemaAsked(q, byNumber)
 	case "database":
-		for i, d := range c.databases() {
-			if byNumber && q.Of.Int == int64(firstDatabase+i) || !byNumber && d.Name == string(q.Of.Bytes) {
+		for _, d := range c.databases() {
+			if byNumber && q.Of.Int == int64(d.ID) || !byNumber && d.Name == string(q.Of.Bytes) {
 				return access.Object{Kind: access.Database, Owner: d.Owner, ACL: d.ACL}, true, nil
 			}
 		}

@@ -98,16 +98,16 @@ func fillDatabases(c *Catalog, w *writer) {
 	w.columns("oid datname datdba datacl")
 	w.always("encoding", utf8, "datlocprovider", "c", "datallowconn", true, "datconnlimit", -1,
 		"dattablespace", defaultTablespaceOID, "datcollate", "C.UTF-8", "datctype", "C.UTF-8")
-	for i, d := range c.databases() {
-		w.add(firstDatabase+i, d.Name, c.roleOID(c.cfg.Rights.Owner(d.Owner)), aclOrNull(d.ACL))
+	for _, d := range c.databases() {
+		w.add(d.ID, d.Name, c.roleOID(c.cfg.Rights.Owner(d.Owner)), aclOrNull(d.ACL))
 	}
 }
 
 // databaseOID returns the number of a database, nil if there is none.
 func (c *Catalog) databaseOID(database string) any {
-	for i, d := range c.databases() {
+	for _, d := range c.databases() {
 		if d.Name == database {
-			return firstDatabase + i
+			return d.ID
 		}
 	}
 	return nil
@@ -119,8 +119,8 @@ func fillDatabaseStats(c *Catalog, w *writer) {
 	for _, a := range c.activity() {
 		backends[a.Database]++
 	}
-	for i, d := range c.databases() {
-		w.add(firstDatabase+i, d.Name, backends[d.Name])
+	for _, d := range c.databases() {
+		w.add(d.ID, d.Name, backends[d.Name])
 	}
 }
 
@@ -147,7 +147,7 @@ func fillSettings(c *Catalog, w *writer) {
 		} else if isNumber(s.Initial) {
 			kind = "integer"
 		}
-		w.add(s.Name, s.Value, orNull(s.Unit), s.About, context, kind, s.Initial, s.Initial, source, "TallyDB")
+		w.add(s.Name, s.Value, orNull(s.Unit), s.About, context, kind, s.Initial, s.Reset, source, "TallyDB")
 	}
 }
 

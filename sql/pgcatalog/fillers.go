@@ -55,6 +55,7 @@ var fillers = map[string]filler{
 	"pg_catalog.pg_cursor()":             sure(fillCursors),
 	"pg_catalog.pg_cursors":              sure(fillCursors),
 	"pg_catalog.pg_database":             sure(fillDatabases),
+	"pg_catalog.pg_db_role_setting":      sure(fillRoleSettings),
 	"pg_catalog.pg_depend":               sure(fillDependencies),
 	"pg_catalog.pg_description":          sure(fillDescriptions),
 	"pg_catalog.pg_enum":                 sure(fillEnums),

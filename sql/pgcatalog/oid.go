@@ -34,9 +34,8 @@ func defaultOID(relation id.Relation, column int) uint32 {
 
 // Numbers of objects that are not in any file.
 const (
-	ownerOID      = 10 // the role that owns everything
-	firstCast     = 20_000_000
-	firstDatabase = 5
+	ownerOID  = 10 // the role that owns everything
+	firstCast = 20_000_000
 )
 
 // numbering gives functions and operators numbers that depend on their names and

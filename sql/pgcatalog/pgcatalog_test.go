@@ -42,7 +42,9 @@ var fixture = bindtest.Env()
 func newStatement() statement {
 	env := *fixture
 	c := pgcatalog.New(pgcatalog.Config{
-		Snapshot: env.Snapshot, Registry: env.Registry, Databases: func() []pgcatalog.Database { return []pgcatalog.Database{{Name: "other"}, {Name: "tally"}} }, User: "tester", Runtime: partitions{},
+		Snapshot: env.Snapshot, Registry: env.Registry, Databases: func() []pgcatalog.Database {
+			return []pgcatalog.Database{{Name: "other", ID: 5}, {Name: "tally", ID: 6, Settings: map[string]string{"TimeZone": "UTC"}}}
+		}, User: "tester", Runtime: partitions{},
 		Settings: func() []pgcatalog.Setting {
 			return []pgcatalog.Setting{
 				{Name: "DateStyle", Value: "ISO, MDY", Initial: "ISO, MDY", About: "Display format of dates."},

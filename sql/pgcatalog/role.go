@@ -1,6 +1,7 @@
 package pgcatalog
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -17,7 +18,7 @@ func (c *Catalog) roles() []Role {
 	all := map[string]bool{"superuser": true, "inherit": true, "createrole": true, "createdb": true, "login": true, "replication": true, "bypassrls": true}
 	owner := Role{Name: catalog.BootstrapRole, ID: ownerOID, Flags: all}
 	if i := slices.IndexFunc(out, func(r Role) bool { return r.Name == catalog.BootstrapRole }); i >= 0 { // it was given a password
-		owner.Password, owner.ValidUntil, owner.Memberships = out[i].Password, out[i].ValidUntil, out[i].Memberships
+		owner.Password, owner.ValidUntil, owner.Memberships, owner.Settings = out[i].Password, out[i].ValidUntil, out[i].Memberships, out[i].Settings
 		out = slices.Delete(slices.Clone(out), i, i+1)
 	}
 	if user := c.cfg.User; c.cfg.Role == catalog.BootstrapRole && user != "" && user != catalog.BootstrapRole && !named(user) {
@@ -50,24 +51,53 @@ const roleColumns = `oid rolname rolsuper rolinherit rolcreaterole rolcreatedb r
 	rolvaliduntil rolpassword`
 
 func fillAuthID(c *Catalog, w *writer) {
-	fillRoleColumns(c, w, func(r Role) any { return orNull(r.Password) })
+	w.columns(roleColumns)
+	fillRoleColumns(c, w, func(r Role) []any { return []any{orNull(r.Password)} })
 }
 
 func fillRoles(c *Catalog, w *writer) {
-	fillRoleColumns(c, w, func(Role) any { return "********" })
+	w.columns(roleColumns + " rolconfig")
+	fillRoleColumns(c, w, func(r Role) []any { return []any{"********", settingList(r.Settings[0])} })
 }
 
-func fillRoleColumns(c *Catalog, w *writer, password func(Role) any) {
-	w.columns(roleColumns)
+// fillRoleColumns writes roleColumns, of which last returns the password and what follows.
+func fillRoleColumns(c *Catalog, w *writer, last func(Role) []any) {
 	w.always("rolconnlimit", -1)
 	for _, r := range c.roles() {
 		f := r.Flags
-		w.add(r.ID, r.Name, f["superuser"], f["inherit"], f["createrole"], f["createdb"], f["login"], f["replication"], f["bypassrls"],
-			timeOrNull(r.ValidUntil), password(r))
+		row := []any{r.ID, r.Name, f["superuser"], f["inherit"], f["createrole"], f["createdb"], f["login"], f["replication"], f["bypassrls"], timeOrNull(r.ValidUntil)}
+		w.add(append(row, last(r)...)...)
 	}
 }
 
-const userColumns = "usename usesysid usecreatedb usesuper userepl usebypassrls valuntil passwd"
+// settingList returns settings as name=value, sorted; NULL for none.
+func settingList(of map[string]string) any {
+	if len(of) == 0 {
+		return nil
+	}
+	out := make([]string, 0, len(of))
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, name+"="+of[name])
+	}
+	return out
+}
+
+// fillRoleSettings writes pg_db_role_setting.
+func fillRoleSettings(c *Catalog, w *writer) {
+	w.columns("setdatabase setrole setconfig")
+	for _, d := range c.databases() {
+		if len(d.Settings) > 0 {
+			w.add(d.ID, 0, settingList(d.Settings))
+		}
+	}
+	for _, r := range c.roles() {
+		for _, database := range slices.Sorted(maps.Keys(r.Settings)) {
+			w.add(database, r.ID, settingList(r.Settings[database]))
+		}
+	}
+}
+
+const userColumns = "usename usesysid usecreatedb usesuper userepl usebypassrls valuntil passwd useconfig"
 
 // fillUsers lists the roles that may log in; pg_user hides their passwords.
 func fillUsers(c *Catalog, w *writer) {
@@ -82,7 +112,7 @@ func fillUserColumns(c *Catalog, w *writer, password func(Role) any) {
 	w.columns(userColumns)
 	for _, r := range c.roles() {
 		if f := r.Flags; f["login"] {
-			w.add(r.Name, r.ID, f["createdb"], f["superuser"], f["replication"], f["bypassrls"], timeOrNull(r.ValidUntil), password(r))
+			w.add(r.Name, r.ID, f["createdb"], f["superuser"], f["replication"], f["bypassrls"], timeOrNull(r.ValidUntil), password(r), settingList(r.Settings[0]))
 		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 // Setting is a run-time setting as pg_settings shows it.
 type Setting struct {
-	Name, Value, Initial, About string
-	Unit                        string // of Value, a number; empty for most
-	ReadOnly                    bool
+	Name, Value, Initial, Reset, About string
+	Unit                               string // of Value, a number; empty for most
+	ReadOnly                           bool
 }
 
 // Activity is a client's session as pg_stat_activity shows it.
@@ -38,12 +38,17 @@ type Role struct {
 	ValidUntil time.Time       // zero: for ever
 	// Memberships are the roles that it is a member of.
 	Memberships []access.Membership
+	// Settings are those of its sessions, by the number of the database; 0 is any.
+	Settings map[uint32]map[string]string
 }
 
 // Database is a row of pg_database.
 type Database struct {
-	Name, Owner string
-	ACL         catalog.ACL
+	Name     string
+	ID       uint32
+	Owner    string
+	ACL      catalog.ACL
+	Settings map[string]string // of its sessions
 }
 
 // Cursor is a cursor of the session, as pg_cursors shows it.

@@ -204,3 +204,76 @@ func TestDropDatabaseIsWholeAfterACrash(t *testing.T) {
 		t.Errorf("%d of %d crashes left the database: the test saw one side only", there, len(left))
 	}
 }
+
+// TestAlterDatabase: a database that is renamed or given away is the same one.
+func TestAlterDatabase(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{Config: func(c *server.Config) { c.LeavePatience = time.Millisecond }})
+	filled(t, s, "old")
+	c := s.Connect()
+	servertest.Exec(t, c, "CREATE ROLE maker LOGIN CREATEDB", "CREATE ROLE other LOGIN")
+	servertest.ExpectCode(t, c, "42P04", "ALTER DATABASE old RENAME TO tally")
+	servertest.ExpectCode(t, c, "0A000", "ALTER DATABASE tally RENAME TO other")
+	_, user := connectTo(t, s, "old")
+	servertest.ExpectCode(t, c, "55006", "ALTER DATABASE old RENAME TO new")
+	if err := user.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Node.Engine().LeavePatience = servertest.Patience
+	servertest.Exec(t, c, "ALTER DATABASE old RENAME TO new", "ALTER DATABASE new OWNER TO maker")
+	if code, _ := connectTo(t, s, "old"); code != "3D000" {
+		t.Errorf("connected to the old name: %q", code)
+	}
+	s = s.Reopen()
+	_, user = logIn(t, s, "sslmode=disable user=maker", func(c *pgx.ConnConfig) { c.Database = "new" })
+	servertest.Exec(t, user, "CREATE SCHEMA mine")
+	_, user = connectTo(t, s, "new")
+	servertest.Exec(t, user, "INSERT INTO e VALUES (2000, 'w1')")
+	servertest.Expect(t, user, "SELECT sum(n), (SELECT count(*) FROM t) FROM c", "1001|1")
+	servertest.Expect(t, user, "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()", "maker")
+	servertest.ExpectCode(t, s.Connect(), "2BP01", "DROP ROLE maker")
+}
+
+// TestSettingsThatSessionsBeginWith: those of the database, of the role, of the role in the
+// database and of the client, of which the later ones win; RESET returns to them.
+func TestSettingsThatSessionsBeginWith(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	c := s.Connect()
+	servertest.Exec(t, c, "CREATE ROLE app LOGIN", "CREATE DATABASE other")
+	const shown = "SELECT current_setting('timezone'), current_setting('statement_timeout')"
+	sessions := func(want, inOther string) {
+		t.Helper()
+		for database, want := range map[string]string{"tally": want, "other": inOther} {
+			code, c := logIn(t, s, "sslmode=disable user=app", func(c *pgx.ConnConfig) { c.Database = database })
+			if code != "" {
+				t.Fatal(code)
+			}
+			servertest.Expect(t, c, shown, want)
+			servertest.Exec(t, c, "SET timezone = 'Asia/Tokyo'", "SET statement_timeout = '9s'", "RESET timezone", "RESET ALL")
+			servertest.Expect(t, c, shown, want)
+			servertest.Exec(t, c, "SET timezone = 'Asia/Tokyo'", "DISCARD ALL")
+			servertest.Expect(t, c, shown, want)
+			servertest.Expect(t, c, "SELECT reset_val FROM pg_settings WHERE name = 'TimeZone'", strings.Split(want, "|")[0])
+		}
+	}
+	sessions("UTC|0", "UTC|0")
+	servertest.Exec(t, c, "ALTER DATABASE tally SET timezone = 'Europe/Paris'", "ALTER DATABASE tally SET statement_timeout = '5s'")
+	sessions("Europe/Paris|5s", "UTC|0")
+	servertest.Exec(t, c, "ALTER ROLE app SET timezone = 'Europe/Rome'")
+	sessions("Europe/Rome|5s", "Europe/Rome|0")
+	servertest.Exec(t, c, "ALTER ROLE app IN DATABASE other SET timezone = 'Europe/Oslo'")
+	sessions("Europe/Rome|5s", "Europe/Oslo|0")
+	s = s.Reopen()
+	sessions("Europe/Rome|5s", "Europe/Oslo|0")
+	_, asking := logIn(t, s, "sslmode=disable user=app timezone=Asia/Tokyo", nil)
+	servertest.Expect(t, asking, shown, "Asia/Tokyo|5s")
+	servertest.Exec(t, asking, "SET timezone = 'UTC'", "RESET timezone")
+	servertest.Expect(t, asking, shown, "Asia/Tokyo|5s")
+	servertest.Exec(t, asking, "ALTER ROLE CURRENT_USER SET timezone = 'Asia/Seoul'")
+	servertest.ExpectCode(t, asking, "42501", "ALTER DATABASE tally RESET timezone")
+	sessions("Asia/Seoul|5s", "Europe/Oslo|0")
+	c = s.Connect()
+	servertest.Exec(t, c, "ALTER ROLE app RESET ALL", "ALTER ROLE app IN DATABASE other RESET ALL", "ALTER ROLE ALL IN DATABASE tally RESET ALL")
+	sessions("UTC|0", "UTC|0")
+	servertest.Exec(t, c, "CREATE ROLE gone", "ALTER ROLE app SET role = 'gone'", "DROP ROLE gone")
+	sessions("UTC|0", "UTC|0")
+}
