@@ -53,6 +53,11 @@ func add(to, rows *types.Batch) {
 	to.Rows += rows.Rows
 }
 
+// Seek implements exec.Tables: the filter of a scan leaves no other row.
+func (t tables) Seek(ctx context.Context, table *catalog.Relation, _ *catalog.Index, _ *types.Batch, columns []int) (exec.Source, error) {
+	return t.Scan(ctx, table, columns)
+}
+
 type tables struct {
 	exec.References // none
 

@@ -139,7 +139,7 @@ func bitRange(a []types.Datum) (from, to int64, err error) {
 // integer, of which a short bit string has the lowest bits.
 func castBits(c *castContext, d types.Datum) (types.Datum, error) {
 	switch from := d.Type.OID; {
-	case isInteger(c.to.OID):
+	case c.to.OID.IsInteger():
 		size := 32
 		if c.to.OID == types.Int8 {
 			size = 64
@@ -155,7 +155,7 @@ func castBits(c *castContext, d types.Datum) (types.Datum, error) {
 			return types.IntDatum(c.to.OID, int64(int32(uint32(x)))), nil
 		}
 		return types.IntDatum(c.to.OID, int64(x)), nil
-	case isInteger(from):
+	case from.IsInteger():
 		n := max(int(c.to.Modifier()), 1)
 		digits := make([]byte, n)
 		for i := range digits {

@@ -20,8 +20,6 @@ type castFunc func(c *castContext, d types.Datum) (types.Datum, error)
 
 const usecDay = 86_400_000_000
 
-func isInteger(o types.OID) bool { return o == types.Int2 || o == types.Int4 || o == types.Int8 }
-
 func isOIDLike(o types.OID) bool {
 	switch o {
 	case types.Oid, types.Regclass, types.Regtype, types.Regproc, types.Regnamespace:
@@ -47,7 +45,7 @@ func relabels(from, to types.Type) bool {
 		return false
 	}
 	switch {
-	case isInteger(f) && isInteger(t):
+	case f.IsInteger() && t.IsInteger():
 		return f == types.Int2 || f == t || t == types.Int8
 	case isOIDLike(f) && isOIDLike(t), isOIDLike(f) && t == types.Int8:
 		return true
@@ -62,7 +60,7 @@ func relabels(from, to types.Type) bool {
 }
 
 func castKernel(from, to types.OID) kernel {
-	if isInteger(from) && to == types.Float8 {
+	if from.IsInteger() && to == types.Float8 {
 		return func(args []arg, n int, out *types.Vector) error {
 			src := args[0].v.Ints
 			for i, x := range src[:n] {
@@ -79,7 +77,7 @@ func castFunction(from, to types.Type) (castFunc, error) {
 	switch {
 	case f == t && f.IsArray(), f.IsArray() && t.IsArray():
 		return castArray(from, to)
-	case isBits(f) && (isBits(t) || isInteger(t)) || isBits(t) && isInteger(f):
+	case isBits(f) && (isBits(t) || t.IsInteger()) || isBits(t) && f.IsInteger():
 		return castBits, nil
 	case f == t:
 		return castModifier, nil
@@ -111,7 +109,7 @@ func castFunction(from, to types.Type) (castFunc, error) {
 		}, nil
 	case t.Category() == 'S' || t == types.JSON && f == types.JSONB || t == types.JSONB && f == types.JSON:
 		return castToText, nil
-	case (isInteger(f) || isOIDLike(f)) && (isInteger(t) || isOIDLike(t)):
+	case (f.IsInteger() || isOIDLike(f)) && (t.IsInteger() || isOIDLike(t)):
 		return castIntInt, nil
 	case t == types.Numeric || f == types.Numeric || isFloat(f) || isFloat(t):
 		return castNumber, nil

@@ -274,7 +274,7 @@ func appendJSON(ec *Context, dst []byte, d types.Datum) []byte {
 		return appendJSONArray(ec, dst, a, 0, &i)
 	case t == types.Record:
 		return appendRecordJSON(ec, dst, d, ",")
-	case isInteger(t), t == types.Numeric, isFloat(t):
+	case t.IsInteger(), t == types.Numeric, isFloat(t):
 		s := types.AppendDatumText(nil, d, nil)
 		if c := s[len(s)-1]; c >= '0' && c <= '9' {
 			return append(dst, s...)

@@ -37,7 +37,7 @@ func jsonKey(ec *Context, d types.Datum) string {
 	switch {
 	case d.Type.OID == types.Bool:
 		return castText(ec, d)
-	case isInteger(d.Type.OID), isFloat(d.Type.OID), d.Type.OID == types.Numeric:
+	case d.Type.OID.IsInteger(), isFloat(d.Type.OID), d.Type.OID == types.Numeric:
 		return shown(ec, d)
 	}
 	return string(types.AppendJSONDateTime(nil, d, ec.TextOptions()))

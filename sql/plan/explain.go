@@ -123,6 +123,9 @@ func nodeText(n Node) (string, []field) {
 	case *SideScan:
 		return "Side Scan on " + x.Name(), optional("Filter", x.Filter)
 	case *TableScan:
+		if x.Key != nil {
+			return "Index Scan using " + x.Key.Index.Name + " on " + x.Table.Name, optional("Index Cond", x.Filter)
+		}
 		return "Seq Scan on " + x.Table.Name, optional("Filter", x.Filter)
 	case *VirtualScan:
 		return "Virtual Scan on " + x.Table.Schema + "." + x.Table.Name, nil

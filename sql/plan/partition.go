@@ -3,20 +3,28 @@ package plan
 import (
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/expr"
+	"github.com/tallydb/tallydb/sql/types"
 )
 
 // partitionValues returns the values that equalities among conds, which are over
 // the stream's columns, give to every column of its partition key; nil unless
 // all have one.
 func partitionValues(stream *catalog.Relation, conds []expr.Expr) []expr.Expr {
-	key := stream.Stream.Options.PartitionKey
-	if len(key) == 0 {
+	return pinnedColumns(stream.Stream.Options.PartitionKey, conds, func(e expr.Expr, column int) expr.Expr {
+		return pinned(e, func(x expr.Expr) bool { c, ok := ColumnIndex(x); return ok && c == column }, sameType)
+	})
+}
+
+// pinnedColumns returns the values that conds give to all of these columns; nil unless
+// each has one. value returns what one of conds gives to a column.
+func pinnedColumns(columns []int, conds []expr.Expr, value func(e expr.Expr, column int) expr.Expr) []expr.Expr {
+	if len(columns) == 0 {
 		return nil
 	}
-	out := make([]expr.Expr, len(key))
-	for i, column := range key {
+	out := make([]expr.Expr, len(columns))
+	for i, column := range columns {
 		for _, e := range conds {
-			if v := pinned(e, func(x expr.Expr) bool { c, ok := ColumnIndex(x); return ok && c == column }); v != nil {
+			if v := value(e, column); v != nil {
 				out[i] = v
 				break
 			}
@@ -28,8 +36,11 @@ func partitionValues(stream *catalog.Relation, conds []expr.Expr) []expr.Expr {
 	return out
 }
 
-// pinned returns v where e says x = v for the x that is meant, and v reads no column.
-func pinned(e expr.Expr, is func(expr.Expr) bool) expr.Expr {
+func sameType(a, b types.Type) bool { return a == b }
+
+// pinned returns v where e says x = v for the x that is meant, v reads no column, and their
+// types are alike.
+func pinned(e expr.Expr, is func(expr.Expr) bool, alike func(x, v types.Type) bool) expr.Expr {
 	a, b, ok := Equality(e)
 	if !ok {
 		return nil
@@ -37,7 +48,7 @@ func pinned(e expr.Expr, is func(expr.Expr) bool) expr.Expr {
 	if is(b) {
 		a, b = b, a
 	}
-	if !is(a) || len(Columns(b)) > 0 || !pure(b) || a.Type() != b.Type() {
+	if !is(a) || len(Columns(b)) > 0 || !pure(b) || !alike(a.Type(), b.Type()) {
 		return nil
 	}
 	return b

@@ -242,6 +242,7 @@ func pushLeaf(n Node, conds []expr.Expr) Node {
 		yes, no := limited(s.Columns, len(s.Table.Columns))
 		c := *s
 		c.Filter = merge(s.Filter, s.Columns, yes)
+		c.Key = keyOf(s.Table, Conjuncts(c.Filter))
 		return filtered(&c, no)
 	case *SideScan:
 		yes, no := limited(s.Columns, len(SideSchema(s.Kind, s.Stream).Columns))

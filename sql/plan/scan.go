@@ -151,6 +151,7 @@ type TableScan struct {
 	Table   *catalog.Relation
 	Filter  expr.Expr // over the table's columns; the scan applies it
 	Columns []int     // of the table; RowID asks for the row's identity
+	Key     *Key      // of the row that meets the filter, if the filter says one
 }
 
 // RowID is the column number that stands for the identity of a table's row, an
@@ -174,12 +175,12 @@ func (s *TableScan) Schema() *types.Schema {
 func (s *TableScan) WithChildren([]Node) Node { return s }
 
 // Exprs implements Node.
-func (s *TableScan) Exprs() []expr.Expr { return []expr.Expr{s.Filter} }
+func (s *TableScan) Exprs() []expr.Expr { return append([]expr.Expr{s.Filter}, s.Key.exprs()...) }
 
 // WithExprs implements Node.
 func (s *TableScan) WithExprs(e []expr.Expr) Node {
 	n := *s
-	n.Filter = e[0]
+	n.Filter, n.Key = e[0], s.Key.with(e[1:])
 	return &n
 }
 

@@ -135,6 +135,20 @@ const (
 	KindBytes
 )
 
+// IsInteger reports whether a type is int2, int4 or int8.
+func (o OID) IsInteger() bool { return o == Int2 || o == Int4 || o == Int8 }
+
+// Holds reports whether an integer is a value of an integer type.
+func (o OID) Holds(v int64) bool {
+	switch o {
+	case Int2:
+		return v == int64(int16(v))
+	case Int4:
+		return v == int64(int32(v))
+	}
+	return true
+}
+
 // Kind returns the layout of t's values.
 func (t Type) Kind() Kind { return t.OID.Kind() }
 
