@@ -73,9 +73,13 @@ type Config struct {
 func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*Statement, error) {
 	s := &Statement{
 		transport: cfg.Transport, settings: cfg.Settings, now: cfg.Now, counters: cfg.Counters,
-		result: &envelope.Result{}, memory: cfg.Memory, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, stop: make(chan struct{}),
-		cuts: map[id.Relation]map[id.Partition]id.Offset{}, pinned: cfg.Now(), answers: map[*plan.FoldScan]*folded{},
+		result: &envelope.Result{}, memory: cfg.Memory, views: cfg.Views, flights: cfg.Flights, together: cfg.Together, pinned: cfg.Now(),
 	}
+	if len(streams) == 0 { // then nothing is waited for
+		return s, nil
+	}
+	s.stop = make(chan struct{})
+	s.cuts, s.answers = map[id.Relation]map[id.Partition]id.Offset{}, map[*plan.FoldScan]*folded{}
 	for _, rel := range streams {
 		if err := s.pin(ctx, rel); err != nil {
 			return nil, err
@@ -86,7 +90,11 @@ func Begin(ctx context.Context, cfg Config, streams []*catalog.Relation) (*State
 }
 
 // Close ends the statement.
-func (s *Statement) Close() { s.timer.Stop() }
+func (s *Statement) Close() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
 
 // Result returns the coverage noted so far.
 func (s *Statement) Result() *envelope.Result { return s.result }

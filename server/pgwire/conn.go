@@ -61,6 +61,9 @@ func (c *conn) flush() error { return c.wire.flush() }
 // connection; so is one that makes no sense, which does not.
 func (c *conn) receive() (pgproto3.FrontendMessage, error) {
 	m, err := c.wire.receive()
+	if err == nil {
+		return m, nil
+	}
 	var tooLong errTooLong
 	if errors.As(err, &tooLong) {
 		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "message of %d bytes exceeds the limit of %d", tooLong.length, tooLong.limit).
@@ -70,7 +73,7 @@ func (c *conn) receive() (pgproto3.FrontendMessage, error) {
 	if errors.As(err, &malformed) {
 		return nil, err
 	}
-	if err != nil && !isGone(err) && !isTimeout(err) {
+	if !isGone(err) && !isTimeout(err) {
 		return nil, errClosing{sqlerr.New(sqlerr.ProtocolViolation, "invalid message: %w", err)}
 	}
 	return m, err

@@ -22,11 +22,11 @@ func (c *conn) step(ctx context.Context) error {
 	} else {
 		msg, err = c.next()
 	}
-	var malformed errMalformed
-	if errors.As(err, &malformed) {
-		return c.malformed(ctx, malformed)
-	}
 	if err != nil {
+		var malformed errMalformed
+		if errors.As(err, &malformed) {
+			return c.malformed(ctx, malformed)
+		}
 		return err
 	}
 	switch m := msg.(type) {

@@ -83,7 +83,8 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	}
 	ec := s.exprContext()
 	ec.Params = params
-	leaves := physical.LeavesOf(q.Root)
+	access := s.accessedBy(q)
+	leaves := access.leaves
 	settings := s.settings.meaning().envelope
 	cfg := gather.Config{
 		Transport: s.tenant.Transport, Settings: settings, Now: s.engine.Now, Counters: s.engine.Gather, Views: s.snapshot().ViewsOf,
@@ -103,24 +104,28 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	if s.engine.Temporary != nil {
 		env.Spill = s.engine.Temporary.NewSet(&s.temporary, s.settings.meaning().tempFileLimit)
 	}
-	// What is written from a partial result would lose its label, whatever the
-	// session's consumer accepts.
-	strict := settings
-	strict.PartialResults = envelope.PartialError
-	env.BeforeWrite = func(context.Context) error {
-		if _, failure := st.Result().Verdict(strict, envelope.Said{Shown: true}); failure != nil {
-			return failure
+	if leaves.Count > 0 {
+		// What is written from a partial result would lose its label, whatever the
+		// session's consumer accepts.
+		strict := settings
+		strict.PartialResults = envelope.PartialError
+		env.BeforeWrite = func(context.Context) error {
+			if _, failure := st.Result().Verdict(strict, envelope.Said{Shown: true}); failure != nil {
+				return failure
+			}
+			return nil
 		}
-		return nil
 	}
-	if err := s.lockTables(ctx, q.Root); err != nil {
-		st.Close()
-		return nil, err
+	if access.writes {
+		if err := s.lockTables(ctx, q.Root); err != nil {
+			st.Close()
+			return nil, err
+		}
 	}
 	if measured {
 		env.Clock = s.engine.Now
 	}
-	tables, err := s.tx().Statement(storagesOf(q.Root, nil)...)
+	tables, err := s.tx().Statement(access.storages...)
 	if err != nil {
 		st.Close()
 		return nil, err
@@ -139,7 +144,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	}
 	return &running{
 		query: q, rows: rows, statement: st, tables: tables, settings: settings,
-		said: envelope.Said{Shown: q.StatusShown}, warned: map[string]bool{},
+		said: envelope.Said{Shown: q.StatusShown},
 	}, nil
 }
 
@@ -164,15 +169,38 @@ func (s *Session) lockTables(ctx context.Context, n plan.Node) error {
 	return nil
 }
 
-// storagesOf adds the storages of the tables that a plan reads.
-func storagesOf(n plan.Node, out []id.Relation) []id.Relation {
-	if x, ok := n.(*plan.TableScan); ok {
-		out = append(out, x.Table.StorageID())
+// accessed is what a query reads and whether it writes.
+type accessed struct {
+	query    *plan.Query
+	leaves   physical.Leaves
+	storages []id.Relation // of tables
+	writes   bool          // rows, of tables or streams
+}
+
+// accessedBy returns what a query reads. It is kept for the next execution of one that reads no
+// stream, which is the one that it would be noticed of.
+func (s *Session) accessedBy(q *plan.Query) accessed {
+	if s.accessed.query == q {
+		return s.accessed
+	}
+	r := accessed{query: q, leaves: physical.LeavesOf(q.Root)}
+	r.add(q.Root)
+	if r.leaves.Count == 0 {
+		s.accessed = r
+	}
+	return r
+}
+
+func (r *accessed) add(n plan.Node) {
+	switch x := n.(type) {
+	case *plan.TableScan:
+		r.storages = append(r.storages, x.Table.StorageID())
+	case *plan.Modify, *plan.Merge:
+		r.writes = true
 	}
 	for _, c := range n.Children() {
-		out = storagesOf(c, out)
+		r.add(c)
 	}
-	return out
 }
 
 // writtenBy returns the rules of the table that a node writes, nil where it writes none.
@@ -341,6 +369,9 @@ func (r *running) judge(out *sink) error {
 	for _, w := range warnings {
 		if r.warned[w.Message] {
 			continue
+		}
+		if r.warned == nil {
+			r.warned = map[string]bool{}
 		}
 		r.warned[w.Message] = true
 		if err := out.writer.Notice("WARNING", w); err != nil {

@@ -35,6 +35,8 @@ type Session struct {
 	portals  map[string]*portal
 	kept     int64 // bytes of rows that cursors keep
 	recent   recent
+	accessed accessed      // by the query that ran last
+	context  *expr.Context // see currentContext; nil before the first statement
 	txn      transaction
 	indexed  indexedTable
 
@@ -166,23 +168,34 @@ func parseSelect(sql string) (*ast.Select, error) {
 	return sel, nil
 }
 
-// exprContext is what a statement fixes for its expressions.
-func (s *Session) exprContext() *expr.Context {
+// currentContext is what a statement that begins now fixes for its expressions. It is the
+// session's own, so it changes with the next statement.
+func (s *Session) currentContext() *expr.Context {
 	now := s.engine.Now()
 	if !s.txn.began.IsZero() {
 		now = s.txn.began
 	}
 	means := s.settings.meaning()
-	var enums map[types.OID]*types.Enum
+	if s.context == nil {
+		s.context = &expr.Context{
+			Database: s.tenant.Database.Name, Setting: s.contextSetting, Set: s.setConfig, Sessions: s, Sequences: numbers{s: s},
+			Seed: s.tenant.Database.SketchSeed(),
+		}
+	}
+	c := s.context
+	c.Enums = nil
 	if s.txn.catalog != nil {
-		enums = s.txn.catalog.Types()
+		c.Enums = s.txn.catalog.Types()
 	}
-	return &expr.Context{
-		Enums: enums,
-		Now:   now, Location: means.location, User: means.user, SessionUser: s.SessionUser(), Database: s.tenant.Database.Name,
-		SearchPath: s.usablePath(), Setting: s.contextSetting, Set: s.setConfig, Catalog: &systemCatalog{s: s}, Sessions: s, Sequences: numbers{s: s},
-		Seed: s.tenant.Database.SketchSeed(),
-	}
+	c.Catalog = &systemCatalog{s: s} // of the relations that there are now
+	c.Now, c.Location, c.User, c.SessionUser, c.SearchPath = now, means.location, means.user, s.SessionUser(), s.usablePath()
+	return c
+}
+
+// exprContext is what a statement fixes for its expressions.
+func (s *Session) exprContext() *expr.Context {
+	c := *s.currentContext()
+	return &c
 }
 
 // contextSetting is current_setting() for scalar functions.
@@ -206,7 +219,7 @@ func (s *Session) setConfig(name, value string, local bool) error {
 }
 
 // textOptions is how values are shown to the client.
-func (s *Session) textOptions() *types.TextOptions { return s.exprContext().TextOptions() }
+func (s *Session) textOptions() *types.TextOptions { return s.currentContext().TextOptions() }
 
 // statementContext bounds a statement's time.
 func (s *Session) statementContext(ctx context.Context) (context.Context, context.CancelFunc) {

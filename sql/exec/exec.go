@@ -221,10 +221,9 @@ func (s *state) wait(d time.Duration) error {
 }
 
 func newRun(q *plan.Query, env *Env) *run {
-	ec := &expr.Context{}
+	ec := new(expr.Context)
 	if env.Expr != nil {
-		c := *env.Expr
-		ec = &c
+		*ec = *env.Expr
 	}
 	if q.Slots > 0 {
 		params := make([]types.Datum, len(q.Params)+q.Slots)
