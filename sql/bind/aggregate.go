@@ -441,6 +441,7 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	cols := g.keyCols
 	var sets []plan.GroupingSet
 	if g.sets != nil {
+		g.computeVolatile(s)
 		sets = g.planSets(keys)
 		keys = append(keys, setNumber(0))
 		cols = append(cols[:len(cols):len(cols)], setColumn)

@@ -276,6 +276,8 @@ func (b *binder) attachToSides(left, right *scope, cond expr.Expr) (expr.Expr, b
 		if !ok || p.kind != subqueryKind {
 			return separable
 		}
+		// What reads a side and is volatile runs for each pair.
+		separable = separable && (len(p.apply.Slots) == 0 || !plan.Volatile(p.apply.Subplan))
 		sides[p.id] = right
 		reads := plan.Columns(p.args...)
 		for c := range reads {
