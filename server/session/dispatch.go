@@ -54,6 +54,11 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.LockTable:
 		return s.lockTable(ctx, x, out)
 	case *ast.Vacuum:
+		for _, t := range x.Tables {
+			if _, err := s.lookup(t.Name); err != nil {
+				return err
+			}
+		}
 		if x.AnalyzeOnly {
 			return out.complete("ANALYZE")
 		}

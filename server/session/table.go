@@ -95,7 +95,11 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 		Table: &catalog.Table{Defaults: map[int]string{}, Identity: map[int]bool{}},
 	}
 	for i := range x.Columns {
-		if err := d.column(&x.Columns[i]); err != nil {
+		add := func() error { return d.column(&x.Columns[i]) }
+		if like := x.Columns[i].Like; like != nil {
+			add = func() error { return d.like(like) }
+		}
+		if err := add(); err != nil {
 			return "", err
 		}
 	}
@@ -108,6 +112,11 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	}
 	for _, c := range x.Constraints {
 		if err := d.constraint(c, ""); err != nil {
+			return "", err
+		}
+	}
+	for _, l := range d.likes {
+		if err := d.likeIndexes(l); err != nil {
 			return "", err
 		}
 	}
@@ -134,6 +143,7 @@ type definer struct {
 	sequences []*catalog.Relation // of its columns, that are new
 	taken     map[string]bool     // names that the statement gave already
 	foreign   []ast.Constraint    // foreign keys that are still to be added
+	likes     []likeness          // relations whose indexes are
 }
 
 // serialTypes are the names of types that bring a sequence with them.
@@ -197,13 +207,19 @@ func (d *definer) generated(n int, x *ast.ColumnDef) error {
 	if err != nil {
 		return err
 	}
+	d.ownSequence(q, n)
+	return nil
+}
+
+// ownSequence makes a sequence that gives column n its numbers.
+func (d *definer) ownSequence(q *catalog.Sequence, n int) {
+	col := d.table.Columns[n]
 	q.Table, q.Column = d.table.ID, col.Name
 	name := d.free(d.table.Name+"_"+col.Name, "seq")
 	d.sequences = append(d.sequences, &catalog.Relation{
 		ID: d.s.engine.Catalog.Reserve(), Schema: d.table.Schema, Name: name, Kind: catalog.KindSequence, Sequence: q, Created: d.s.now(), Owner: d.table.Owner,
 	})
 	d.table.Table.Defaults[n] = nextCall(d.table.Schema, name)
-	return nil
 }
 
 // sequenceName is a sequence's name as nextval() takes it.

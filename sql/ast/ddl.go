@@ -14,6 +14,32 @@ type ColumnDef struct {
 	Constraints []Constraint
 	Default     Expr      // nil where there is none
 	Identity    *Identity // GENERATED ... AS IDENTITY
+	// Like stands for the columns of another relation; the rest is empty then.
+	Like *TableLike
+}
+
+// TableLike is LIKE name [INCLUDING|EXCLUDING what ...] in CREATE TABLE.
+type TableLike struct {
+	Pos
+	Name    ObjectName
+	Options []LikeOption
+}
+
+// LikeOption includes or excludes one kind of what a table has, or all.
+type LikeOption struct {
+	Exclude bool
+	What    string
+}
+
+// Includes reports whether the new table gets what a table has of a kind.
+func (l *TableLike) Includes(what string) bool {
+	in := false
+	for _, o := range l.Options {
+		if o.What == what || o.What == "all" {
+			in = !o.Exclude
+		}
+	}
+	return in
 }
 
 // Identity is GENERATED ALWAYS|BY DEFAULT AS IDENTITY [(options)].

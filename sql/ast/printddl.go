@@ -1,6 +1,9 @@
 package ast
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 func (p *printer) ifNotExists(is bool) {
 	if is {
@@ -140,6 +143,14 @@ func (p *printer) elements(columns []ColumnDef, constraints []Constraint, w *Wat
 }
 
 func (p *printer) columnDef(c *ColumnDef) {
+	if c.Like != nil {
+		p.write("LIKE ")
+		p.name(c.Like.Name)
+		for _, o := range c.Like.Options {
+			p.write(map[bool]string{true: " EXCLUDING ", false: " INCLUDING "}[o.Exclude], strings.ToUpper(o.What))
+		}
+		return
+	}
 	p.ident(c.Name)
 	p.write(" ")
 	p.typeName(c.Type)

@@ -41,6 +41,9 @@ func (b *binder) aggregate(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 		return b.cross(border, e), nil
 	}
 	if c.inAgg {
+		if _, err := b.aggCall(c, f); err != nil { // there may be no such function
+			return nil, err
+		}
 		return nil, sqlerr.New(sqlerr.GroupingError, "aggregate function calls cannot be nested")
 	}
 	if c.group == nil {
@@ -131,6 +134,10 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	if err := b.checkWithinGroup(f, fn, args); err != nil {
 		return plan.AggCall{}, err
 	}
+	if sumsIntervals[fn.Name] && len(args) == 1 && unknown(args[0].Type()) {
+		return plan.AggCall{}, sqlerr.New(sqlerr.AmbiguousFunction, "function %s(unknown) is not unique", fn.Name).
+			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.")
+	}
 	if fn.OrderedSet {
 		return b.orderedSet(inner, f, fn, args)
 	}
@@ -171,6 +178,10 @@ func (b *binder) aggCall(c *clause, f *ast.FuncCall) (plan.AggCall, error) {
 	call.Column = types.Column{Name: f.Name.Name, Type: call.Bound.Final.Type()}
 	return call, nil
 }
+
+// sumsIntervals are the aggregates of numbers that take intervals too, so that a literal
+// does not tell which are meant.
+var sumsIntervals = map[string]bool{"sum": true, "avg": true}
 
 // distinctOrder orders the rows of a call whose value depends on their order by all
 // of its arguments, so that equal ones are neighbours; ORDER BY says how to begin.
@@ -441,6 +452,7 @@ func (b *binder) aggregateOver(s *scope, g *grouping) (*grouped, error) {
 	cols := g.keyCols
 	var sets []plan.GroupingSet
 	if g.sets != nil {
+		g.computeVolatile(s)
 		sets = g.planSets(keys)
 		keys = append(keys, setNumber(0))
 		cols = append(cols[:len(cols):len(cols)], setColumn)

@@ -15,6 +15,9 @@ import (
 func (b *binder) call(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	name := f.Name.Name
 	if s := f.Name.Schema; s != "" && s != "pg_catalog" && s != "public" && s != "information_schema" {
+		if b.env.Snapshot != nil && !b.env.Snapshot.HasSchema(s) && s != "tally_catalog" {
+			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", s)
+		}
 		return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s.%s does not exist", s, name)
 	}
 	if f.Over != nil {

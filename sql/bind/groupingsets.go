@@ -203,6 +203,7 @@ func (b *binder) groupingCall(c *clause, f *ast.FuncCall) (expr.Expr, error) {
 	}
 	c.group.asked = f.Args[0].Position()
 	p := &placeholder{kind: groupingPlaceholder, typ: types.Of(types.Int4), args: args}
+	p.text = p.call() // what tells it from other calls
 	for _, a := range f.Args {
 		p.places = append(p.places, a.Position())
 	}
@@ -256,6 +257,30 @@ func (g *grouping) planSets(keys []expr.Expr) []plan.GroupingSet {
 		out[i] = s
 	}
 	return out
+}
+
+// computeVolatile computes what the aggregates read and is volatile below the grouping,
+// so that a row has one value in all sets that it counts in.
+func (g *grouping) computeVolatile(s *scope) {
+	values, cols := passAll(s.node)
+	for i := range g.calls {
+		c := &g.calls[i]
+		places := append(pointers(c.Args), &c.Filter)
+		for k := range c.OrderBy {
+			places = append(places, &c.OrderBy[k].Value)
+		}
+		for _, e := range places {
+			if *e == nil || (*e).Volatility() != expr.Volatile {
+				continue
+			}
+			column := types.Column{Name: "volatile", Type: (*e).Type(), Hidden: true}
+			values, cols = append(values, *e), append(cols, column)
+			*e = &expr.Column{Index: len(values) - 1, Typ: column.Type, Name: column.Name}
+		}
+	}
+	if len(values) > len(s.nodeSchema().Columns) {
+		s.node = &plan.Project{Child: s.node, Values: values, Cols: cols}
+	}
 }
 
 func setNumber(i int) expr.Expr { return expr.NewConst(types.IntDatum(types.Int4, int64(i+1))) }

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
@@ -128,10 +129,26 @@ func rowNames(core *ast.SelectCore) map[string]bool {
 
 func (b *binder) plainJoin(left *scope, x *ast.Join, ctx *context) (*scope, error) {
 	right, err := b.fromItem(x.Right, ctx)
+	if err != nil && isLateral(x.Right) {
+		f := &frame{parent: left}
+		left.ctx = ctx.reaching()
+		if _, reads := b.fromItem(x.Right, ctx.after(f)); reads == nil && len(f.outer) > 0 {
+			return nil, notReached(left, f).WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.").At(itemPos(x.Right))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return b.joinScopes(left, right, x, ctx)
+}
+
+// notReached is the error about an item of FROM that reads another, which it may not.
+func notReached(of *scope, f *frame) *sqlerr.Error {
+	name := ""
+	if i, ok := plan.ColumnIndex(f.outer[0]); ok {
+		name, _, _ = strings.Cut(of.nameOf(i), ".")
+	}
+	return sqlerr.New(sqlerr.InvalidColumnReference, "invalid reference to FROM-clause entry for table %q", name)
 }
 
 // joinScopes joins two sides that do not read each other.
@@ -152,6 +169,9 @@ func (b *binder) joinScopes(left, right *scope, x *ast.Join, ctx *context) (*sco
 	}
 	if len(names) > 0 {
 		return b.using(left, right, j, names, ctx, x.Position())
+	}
+	if err := distinctNames(left, right, x.Position()); err != nil {
+		return nil, err
 	}
 	if x.On != nil {
 		// ON is bound over the columns of the plain join, before envelopes merge.
@@ -276,6 +296,8 @@ func (b *binder) attachToSides(left, right *scope, cond expr.Expr) (expr.Expr, b
 		if !ok || p.kind != subqueryKind {
 			return separable
 		}
+		// What reads a side and is volatile runs for each pair.
+		separable = separable && (len(p.apply.Slots) == 0 || !plan.Volatile(p.apply.Subplan))
 		sides[p.id] = right
 		reads := plan.Columns(p.args...)
 		for c := range reads {

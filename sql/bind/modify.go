@@ -305,15 +305,41 @@ func (b *binder) modify(m *plan.Modify, returning []ast.Target, s *scope) (*plan
 	if err := sel.bindTargets(nil); err != nil {
 		return nil, err
 	}
-	for _, t := range sel.targets {
-		if has(t.e, subqueryKind) || has(t.e, setKind) {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "subqueries in RETURNING are not supported").At(t.pos)
+	for i := range sel.targets {
+		t := &sel.targets[i]
+		if has(t.e, setKind) {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "set-returning functions are not allowed in RETURNING").At(t.pos)
+		}
+		if err := b.attachReturned(m, t); err != nil {
+			return nil, err
 		}
 		m.Returning = append(m.Returning, t.e)
 		m.Cols = append(m.Cols, types.Column{Name: t.name, Type: t.e.Type()})
 	}
 	q.Output = m.Cols
 	return q, nil
+}
+
+// attachReturned adds the subqueries of a target of RETURNING to the rows that are to be
+// written: they read what was there before the statement wrote.
+func (b *binder) attachReturned(m *plan.Modify, t *target) error {
+	if !has(t.e, subqueryKind) {
+		return nil
+	}
+	identity := 0
+	if m.HasIdentity() {
+		identity = 1
+	}
+	envelope := plan.EnvelopeAt(m.Child.Schema())
+	e, err := b.attach(&m.Child, plan.Remap(t.e, func(c int) int { return c + identity }))
+	if err != nil {
+		return err
+	}
+	if envelope < 0 && plan.EnvelopeAt(m.Child.Schema()) >= 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "subqueries over streams in RETURNING are not supported").At(t.pos)
+	}
+	t.e = plan.Remap(e, func(c int) int { return c - identity })
+	return nil
 }
 
 // rowScope names the columns of a row of a table.
@@ -327,111 +353,6 @@ func aliasOf(name string) *ast.Alias {
 		return nil
 	}
 	return &ast.Alias{Name: name}
-}
-
-// modifying is the rows of a table that UPDATE or DELETE is about, each once for
-// every row of FROM or USING that it meets. The first columns of its scope are
-// the table's, then the row's identity.
-type modifying struct {
-	b   *binder
-	rel *catalog.Relation
-	s   *scope
-}
-
-// modifying reads the rows of a table with their identity, joined and filtered.
-func (b *binder) modifying(t ast.TableRef, from []ast.FromItem, where ast.Expr, ctx *context, what string, want catalog.Privileges) (*modifying, error) {
-	rel, access, err := b.writable(t.Name, what, want)
-	if err != nil {
-		return nil, err
-	}
-	scan := &plan.TableScan{Table: rel, Columns: append(identity(len(rel.Columns)), plan.RowID)}
-	s, err := nodeScope(scan, rel.Name, rel.Schema, t.Alias, false, ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.watch(access)
-	for _, item := range from {
-		if s, err = b.crossJoin(s, item, ctx); err != nil {
-			return nil, err
-		}
-		s.ctx = ctx
-	}
-	m := &modifying{b: b, rel: rel, s: s}
-	if where == nil {
-		return m, nil
-	}
-	cond, err := b.boolExpr(&clause{s: s, name: "WHERE"}, where)
-	if err != nil {
-		return nil, err
-	}
-	if cond, err = b.attach(&s.node, cond); err != nil {
-		return nil, err
-	}
-	s.node = &plan.Filter{Child: s.node, Cond: cond}
-	return m, nil
-}
-
-// query plans the statement: the table's columns become values.
-func (m *modifying) query(kind plan.ModifyKind, values []expr.Expr, returning []ast.Target, joins bool) (*plan.Query, error) {
-	if err := m.b.attachAll(&m.s.node, values); err != nil {
-		return nil, err
-	}
-	n := len(m.rel.Columns)
-	schema := m.s.nodeSchema()
-	p := &plan.Project{Child: m.s.node}
-	p.Values = append([]expr.Expr{m.s.at(n)}, values...)
-	p.Cols = append([]types.Column{schema.Columns[n]}, m.rel.Columns...)
-	for i := n + 1; i < len(schema.Columns); i++ {
-		p.Values, p.Cols = append(p.Values, m.s.at(i)), append(p.Cols, schema.Columns[i])
-	}
-	w := &plan.Modify{Kind: kind, Target: m.rel, Child: p}
-	var err error
-	if w.Rules, err = m.b.rules(m.rel); err != nil {
-		return nil, err
-	}
-	if joins { // a row that meets several is written once, by the first
-		w.Child = &plan.DistinctOn{Child: p, Keys: []expr.Expr{plan.NewColumn(p.Schema(), 0)}}
-	}
-	written := &scope{node: &plan.Values{Columns: p.Cols[1:]}, tables: m.s.tables, ctx: m.s.ctx}
-	to := make([]int, len(schema.Columns))
-	for i := range to {
-		if to[i] = i; i >= n {
-			to[i] = i - 1 // the identity is gone
-		}
-	}
-	for _, c := range m.s.cols {
-		if c.index != n {
-			written.cols = append(written.cols, c.moved(to, 0))
-		}
-	}
-	return m.b.modify(w, returning, written)
-}
-
-func (b *binder) update(x *ast.Update, ctx *context) (*plan.Query, error) {
-	m, err := b.modifying(x.Table, x.From, x.Where, ctx, "update", catalog.MayUpdate)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]expr.Expr, len(m.rel.Columns))
-	for i := range values {
-		values[i] = m.s.at(i)
-	}
-	if err := b.setAll(m.rel, m.s, x.Set, values); err != nil {
-		return nil, err
-	}
-	return m.query(plan.Update, values, x.Returning, len(x.From) > 0)
-}
-
-func (b *binder) delete(x *ast.Delete, ctx *context) (*plan.Query, error) {
-	m, err := b.modifying(x.Table, x.Using, x.Where, ctx, "delete from", catalog.MayDelete)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]expr.Expr, len(m.rel.Columns))
-	for i := range values {
-		values[i] = m.s.at(i)
-	}
-	return m.query(plan.Delete, values, x.Returning, len(x.Using) > 0)
 }
 
 // setAll binds the assignments of a SET over s, into values.

@@ -56,6 +56,9 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 			scan.Ordinality = true
 			scan.Columns = append(scan.Columns, types.Column{Name: "ordinality", Type: types.Of(types.Int8), NotNull: true})
 		}
+		if node, err = b.ofSubqueries(s, scan); err != nil {
+			return nil, err
+		}
 	} else if v := b.virtual(ast.ObjectName{Schema: "pg_catalog", Name: name + "()"}); v != nil && !x.Ordinality {
 		// A function of the system catalogs, whose rows are the same for all arguments.
 		if _, err := b.exprs(c, x.Func.Args); err != nil {
@@ -68,7 +71,10 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 		if err != nil {
 			return nil, misspeltWindow(x.Func, err)
 		}
-		node = &plan.Project{Child: plan.OneRow(), Values: []expr.Expr{e}, Cols: []types.Column{{Name: name, Type: e.Type()}}}
+		if e, err = b.attach(&s.node, e); err != nil {
+			return nil, err
+		}
+		node = plan.NewProject(s.node, []expr.Expr{e}, []types.Column{{Name: name, Type: e.Type()}})
 	}
 	out, err := nodeScope(node, name, "", x.Alias, false, ctx)
 	if err != nil {
@@ -79,6 +85,38 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 		out.cols[0].name = x.Alias.Name
 	}
 	return out, nil
+}
+
+// ofSubqueries runs a function of FROM whose arguments have subqueries: s is the scope of
+// its arguments, of one row.
+func (b *binder) ofSubqueries(s *scope, scan *plan.FunctionScan) (plan.Node, error) {
+	parts := scan.Zip
+	if len(parts) == 0 {
+		parts = []*plan.FunctionScan{scan}
+	}
+	f := &frame{parent: s}
+	for _, part := range parts {
+		for i, a := range part.Args {
+			if !has(a, subqueryKind) {
+				continue
+			}
+			e, err := b.attach(&s.node, a)
+			if err != nil {
+				return nil, err
+			}
+			part.Args[i] = b.cross(f, e)
+		}
+	}
+	if len(f.slots) == 0 {
+		return scan, nil
+	}
+	node, to := plan.NewLateral(&plan.Apply{Kind: plan.ApplyLateral, Child: s.node, Subplan: scan, Outer: f.outer, Slots: f.slots})
+	schema, width := node.Schema(), len(s.node.Schema().Columns)
+	values := make([]expr.Expr, len(scan.Columns))
+	for i := range values {
+		values[i] = plan.NewColumn(schema, to[width+i])
+	}
+	return plan.NewProject(node, values, slices.Clone(scan.Columns)), nil
 }
 
 // setCall binds the call of a set-returning function in FROM.

@@ -208,6 +208,9 @@ func (b *binder) quantified(c *clause, x *ast.Quantified) (expr.Expr, error) {
 	if err := countedRows(r, "ANY and ALL", groupedRows, x.Position()); err != nil {
 		return nil, err
 	}
+	if compared, err := expr.NewOperator(x.Op.Name, left, r.sample(0)); err == nil && compared.Type().OID != types.Bool {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "row comparison operator must yield type boolean, not type %s", compared.Type())
+	}
 	array, err := b.arrayOf(r, f, x.Position())
 	if err != nil {
 		return nil, err

@@ -11,8 +11,10 @@ import (
 // values is remembered.
 type applyOp struct {
 	Source
-	run   *run
-	node  *plan.Apply
+	run  *run
+	node *plan.Apply
+	// cache has the outcomes; nil where the subplan, which reads outer values, is
+	// volatile and so runs for each row.
 	cache map[string]*outcome
 	buf   []byte
 	queue []*types.Batch
@@ -31,7 +33,11 @@ func (r *run) openApply(ctx context.Context, x *plan.Apply) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &applyOp{Source: child, run: r, node: x, cache: map[string]*outcome{}}, nil
+	a := &applyOp{Source: child, run: r, node: x}
+	if len(x.Slots) == 0 || !plan.Volatile(x.Subplan) {
+		a.cache = map[string]*outcome{}
+	}
+	return a, nil
 }
 
 // Next implements Source.
@@ -148,9 +154,11 @@ func (a *applyOp) lateral(ctx context.Context, b *types.Batch) error {
 
 // outcomeFor returns the outcome for row i of the outer values.
 func (a *applyOp) outcomeFor(ctx context.Context, outer []*types.Vector, i int) (*outcome, error) {
-	a.buf = appendKeys(a.buf[:0], outer, i)
-	if o := a.cache[string(a.buf)]; o != nil {
-		return o, nil
+	if a.cache != nil {
+		a.buf = appendKeys(a.buf[:0], outer, i)
+		if o := a.cache[string(a.buf)]; o != nil {
+			return o, nil
+		}
 	}
 	values := make([]types.Datum, len(outer))
 	for k, c := range outer {
@@ -164,6 +172,10 @@ func (a *applyOp) outcomeFor(ctx context.Context, outer []*types.Vector, i int) 
 	o, err := a.evaluate(rows)
 	if err != nil {
 		return nil, err
+	}
+	if a.cache == nil {
+		rows.release(&a.run.state.memory)
+		return o, nil
 	}
 	held := int64(len(a.buf)+len(o.value.Bytes)) + 96
 	if o.in != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -376,9 +377,24 @@ func (r *run) openNode(ctx context.Context, n plan.Node) (Source, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the plan node %T cannot be run", n)
 }
 
+// never reports whether no row can meet a condition, whatever the rows: then its input
+// need not run, unless it has an envelope to tell.
+func (r *run) never(f *plan.Filter) bool {
+	if plan.EnvelopeAt(f.Child.Schema()) >= 0 {
+		return false
+	}
+	return slices.ContainsFunc(expr.Conjuncts(f.Cond), func(e expr.Expr) bool {
+		k, ok := expr.FoldStable(e, r.ec).(*expr.Const)
+		return ok && (k.Datum.Null || k.Datum.Int == 0)
+	})
+}
+
 func (r *run) openUnary(ctx context.Context, n plan.Node) (Source, error) {
 	if s, err := r.openTop(ctx, n); s != nil || err != nil {
 		return s, err
+	}
+	if f, ok := n.(*plan.Filter); ok && r.never(f) {
+		return &batchList{}, nil
 	}
 	child, err := r.open(ctx, n.Children()[0])
 	if err != nil {

@@ -15,6 +15,7 @@ type recursiveOp struct {
 	level *rowSet // rows found last
 	out   cursor
 	begun bool
+	stale []int // see renew
 	buf   []byte
 }
 
@@ -34,6 +35,9 @@ func (o *recursiveOp) Next(ctx context.Context) (*types.Batch, error) {
 				o.run.state.work = map[int]*rowSet{}
 			}
 			o.run.state.work[o.node.ID] = o.level
+			if err := o.renew(); err != nil {
+				return nil, err
+			}
 		}
 		o.begun = true
 		found, err := o.run.collect(ctx, n)
@@ -51,6 +55,20 @@ func (o *recursiveOp) Next(ctx context.Context) (*types.Batch, error) {
 		o.level.Batch = *fresh
 		o.out = cursor{rows: &o.level.Batch, all: true}
 	}
+}
+
+// renew forgets the rows of shared parts of the step that are made of the rows found
+// last: the next level has its own.
+func (o *recursiveOp) renew() error {
+	if o.stale == nil {
+		o.stale = plan.SharedOver(o.node.Step, o.node.ID)
+	}
+	for _, id := range o.stale {
+		if err := o.run.state.forget(id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fresh leaves out rows that were found before.

@@ -166,6 +166,19 @@ func (s *sharedSource) Close() error {
 	return s.file.Close()
 }
 
+// forget ends a plan that was shared, whose readers have ended.
+func (s *state) forget(shared int) error {
+	m := s.shared[shared]
+	if m == nil {
+		return nil
+	}
+	delete(s.shared, shared)
+	if m.rows != nil {
+		m.rows.release(&s.memory)
+	}
+	return m.Close()
+}
+
 // openShared reads a plan that other parts of the statement may read too.
 func (r *run) openShared(ctx context.Context, x *plan.Shared) (Source, error) {
 	rows := r.state.shared[x.ID]

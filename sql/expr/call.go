@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/types"
@@ -61,6 +62,9 @@ func (c *call) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 	if ec == nil {
 		ec = emptyContext
 	}
+	if c.isNull() {
+		return repeated(types.NullOf(c.typ), in.Rows)
+	}
 	args, err := evalArgs(ec, c.args, in)
 	if err != nil {
 		return nil, err
@@ -74,6 +78,15 @@ func (c *call) Eval(ec *Context, in *types.Batch) (*types.Vector, error) {
 		}
 	}
 	return c.evalRows(ec, args, in.Rows)
+}
+
+// isNull reports whether the value is NULL because a constant argument is: the others
+// are not evaluated then, and so cannot fail.
+func (c *call) isNull() bool {
+	return !c.fn.nulls && slices.ContainsFunc(c.args, func(a Expr) bool {
+		k, ok := a.(*Const)
+		return ok && k.Datum.Null
+	})
 }
 
 func evalArg(ec *Context, e Expr, in *types.Batch) (arg, error) {

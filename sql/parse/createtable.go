@@ -173,7 +173,12 @@ func (p *parser) tableElements(e *tableElements, stream bool) error {
 			e.constraints = append(e.constraints, c)
 			return err
 		case p.isWord("like"):
-			return unsupported(p.cur(), "LIKE in CREATE TABLE")
+			if stream {
+				return unsupported(p.cur(), "LIKE in CREATE STREAM")
+			}
+			like, err := p.tableLike()
+			e.columns = append(e.columns, ast.ColumnDef{Pos: like.Pos, Like: like})
+			return err
 		}
 		c, err := p.columnDef()
 		e.columns = append(e.columns, c)
@@ -183,6 +188,30 @@ func (p *parser) tableElements(e *tableElements, stream bool) error {
 		return err
 	}
 	return p.expectPunct(")")
+}
+
+// likeParts are what of a table LIKE may include.
+var likeParts = []string{"all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"}
+
+// tableLike parses LIKE name [INCLUDING|EXCLUDING what ...].
+func (p *parser) tableLike() (*ast.TableLike, error) {
+	like := &ast.TableLike{Pos: p.pos()}
+	p.at++
+	var err error
+	if like.Name, err = p.objectName(); err != nil {
+		return like, err
+	}
+	for p.isWord("including", "excluding") {
+		o := ast.LikeOption{Exclude: p.isWord("excluding")}
+		p.at++
+		if !p.isWord(likeParts...) {
+			return like, p.errorHere()
+		}
+		o.What = p.cur().text
+		p.at++
+		like.Options = append(like.Options, o)
+	}
+	return like, nil
 }
 
 // columnDef parses name type [constraints].

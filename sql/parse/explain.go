@@ -26,6 +26,12 @@ func (p *parser) explain(t *token) (ast.Statement, error) {
 		"create", "declare", "execute", "subscribe") {
 		return nil, p.errorHere()
 	}
+	if p.isWord("create") {
+		if !p.peek(1).isWord("table", "temporary", "temp", "local", "global", "unlogged", "materialized", "continuous") {
+			p.at++ // CREATE of what has no query has no plan
+			return nil, p.errorHere()
+		}
+	}
 	var err error
 	s.Stmt, err = p.statement()
 	return s, err

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -140,4 +142,19 @@ func all(n int) []int {
 		out[i] = i
 	}
 	return out
+}
+
+// Volatile reports whether running a plan twice may yield other rows, or have another
+// effect, than running it once: an expression of it is volatile. What is shared runs
+// once anyway.
+func Volatile(n Node) bool {
+	if _, ok := n.(*Shared); ok {
+		return false
+	}
+	for _, e := range n.Exprs() {
+		if e != nil && e.Volatility() == expr.Volatile {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Children(), Volatile)
 }

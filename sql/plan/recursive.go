@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -47,3 +49,38 @@ func (w *WorkTable) WithChildren([]Node) Node { return w }
 
 // WithExprs implements Node.
 func (w *WorkTable) WithExprs([]expr.Expr) Node { return w }
+
+// SharedOver returns the numbers of the shared parts of a plan that read a work table,
+// as SQL's WITH makes them inside of a recursive term. It is not nil.
+func SharedOver(n Node, work int) []int {
+	found := map[int]bool{} // by the number of each shared part
+	var visit func(n Node) bool
+	visit = func(n Node) bool {
+		if w, ok := n.(*WorkTable); ok {
+			return w.ID == work
+		}
+		s, shared := n.(*Shared)
+		if shared {
+			if reads, known := found[s.ID]; known {
+				return reads
+			}
+		}
+		reads := false
+		for _, c := range n.Children() {
+			reads = visit(c) || reads
+		}
+		if shared {
+			found[s.ID] = reads
+		}
+		return reads
+	}
+	visit(n)
+	out := []int{}
+	for id, reads := range found {
+		if reads {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
