@@ -382,13 +382,13 @@ func (r *running) judge(out *sink) error {
 }
 
 // runQuery runs a SELECT, VALUES, INSERT, UPDATE or DELETE to its end.
-func (s *Session) runQuery(ctx context.Context, stmt ast.Statement, params []types.Datum, out *sink) error {
+func (s *Session) runQuery(ctx context.Context, stmt ast.Statement, params []types.Datum, out *sink) (err error) {
 	r, err := s.start(ctx, stmt, params)
 	if err != nil {
 		return err
 	}
-	err = s.finishQuery(ctx, r, stmt, out)
-	return errors.Join(err, r.close())
+	defer func() { err = errors.Join(err, r.close()) }() // also of one that panics
+	return s.finishQuery(ctx, r, stmt, out)
 }
 
 func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statement, out *sink) error {

@@ -51,7 +51,6 @@ func (b *binder) funcRef(x *ast.FuncRef, ctx *context) (*scope, error) {
 		if err != nil {
 			return nil, sqlerr.From(err).At(x.Func.Position())
 		}
-		node = scan
 		if x.Ordinality {
 			scan.Ordinality = true
 			scan.Columns = append(scan.Columns, types.Column{Name: "ordinality", Type: types.Of(types.Int8), NotNull: true})

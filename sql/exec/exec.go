@@ -54,9 +54,9 @@ type Groups struct {
 type Tables interface {
 	// Scan yields these columns of all rows; plan.RowID asks for the identity.
 	Scan(ctx context.Context, table *catalog.Relation, columns []int) (Source, error)
-	// Seek is a scan of the row that has the key of this one in a unique index that is not
-	// computed. The columns of the key are not NULL.
-	Seek(ctx context.Context, table *catalog.Relation, x *catalog.Index, row *types.Batch, columns []int) (Source, error)
+	// Seek is a scan of the rows that have the keys of these in a unique index that is not
+	// computed, each once. The columns of the keys are not NULL.
+	Seek(ctx context.Context, table *catalog.Relation, x *catalog.Index, keys *types.Batch, columns []int) (Source, error)
 	// Insert, Update and Delete apply all rows or none. Insert numbers them from first
 	// on. Update replaces the row of each identity by the row of the same number.
 	Insert(ctx context.Context, table *catalog.Relation, rows *types.Batch) (first int64, err error)

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 
-	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
@@ -338,15 +337,9 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 	if x.Filter == nil {
 		return r.env.Tables.Scan(ctx, x.Table, x.Columns)
 	}
-	var row *types.Batch
-	if x.Key != nil {
-		var err error
-		if row, err = r.keyRow(x.Table, x.Key); err != nil {
-			return nil, err
-		}
-		if row == nil {
-			return &cursorSource{cursor{rows: types.NewBatch(x.Schema(), 0), all: true}}, nil
-		}
+	keys, err := r.keys(x)
+	if err != nil {
+		return nil, err
 	}
 	columns := append([]int(nil), x.Columns...)
 	place := map[int]int{}
@@ -360,9 +353,8 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 		}
 	}
 	var src Source
-	var err error
-	if row != nil {
-		src, err = r.env.Tables.Seek(ctx, x.Table, &x.Key.Index, row, columns)
+	if keys != nil {
+		src, err = r.env.Tables.Seek(ctx, x.Table, &x.Key.Index, keys, columns)
 	} else {
 		src, err = r.env.Tables.Scan(ctx, x.Table, columns)
 	}
@@ -374,36 +366,6 @@ func (r *run) openTable(ctx context.Context, x *plan.TableScan) (Source, error) 
 		return &narrowOp{&filterOp{Source: src, run: r, cond: cond}}, nil
 	}
 	return &filterOp{Source: src, run: r, cond: cond, width: len(x.Columns)}, nil
-}
-
-// keyRow returns a row of the table that has a key, and NULLs besides; nil where no row can
-// have it: a value is NULL, or an integer beyond those of its column.
-func (r *run) keyRow(table *catalog.Relation, key *plan.Key) (*types.Batch, error) {
-	out := types.NewBatch(table.RowSchema(), 1)
-	out.Rows = 1
-	given := map[int]types.Datum{}
-	for i, e := range key.Values {
-		v, err := e.Eval(r.ec, &types.Batch{Rows: 1})
-		if err != nil {
-			return nil, cause(err)
-		}
-		if v.IsNull(0) {
-			return nil, nil
-		}
-		c, d := key.Index.Columns[i], v.Datum(0)
-		if to := table.Columns[c].Type.OID; to.IsInteger() && d.Type.OID.IsInteger() && !to.Holds(d.Int) {
-			return nil, nil
-		}
-		given[c] = d
-	}
-	for c, v := range out.Cols {
-		if d, ok := given[c]; ok {
-			v.AppendDatum(d)
-		} else {
-			v.AppendNull()
-		}
-	}
-	return out, nil
 }
 
 // narrowOp drops all columns.

@@ -70,6 +70,15 @@ func newInSet(x Expr, list []Expr) *inSet {
 	return s
 }
 
+// Listed returns the operands of x IN (constants).
+func Listed(e Expr) (x Expr, constants []Expr, ok bool) {
+	s, ok := e.(*inSet)
+	if !ok {
+		return nil, nil, false
+	}
+	return s.arg, s.list, true
+}
+
 // Type implements Expr.
 func (s *inSet) Type() types.Type { return boolType }
 

@@ -62,6 +62,14 @@ func Conjuncts(e Expr) []Expr {
 	return []Expr{e}
 }
 
+// Disjuncts returns the operands of an OR, or e alone.
+func Disjuncts(e Expr) []Expr {
+	if l, ok := e.(*logicExpr); ok && l.or {
+		return l.args
+	}
+	return []Expr{e}
+}
+
 func (l *logicExpr) word() string {
 	if l.or {
 		return "OR"

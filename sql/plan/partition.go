@@ -10,21 +10,14 @@ import (
 // the stream's columns, give to every column of its partition key; nil unless
 // all have one.
 func partitionValues(stream *catalog.Relation, conds []expr.Expr) []expr.Expr {
-	return pinnedColumns(stream.Stream.Options.PartitionKey, conds, func(e expr.Expr, column int) expr.Expr {
-		return pinned(e, func(x expr.Expr) bool { c, ok := ColumnIndex(x); return ok && c == column }, sameType)
-	})
-}
-
-// pinnedColumns returns the values that conds give to all of these columns; nil unless
-// each has one. value returns what one of conds gives to a column.
-func pinnedColumns(columns []int, conds []expr.Expr, value func(e expr.Expr, column int) expr.Expr) []expr.Expr {
-	if len(columns) == 0 {
+	key := stream.Stream.Options.PartitionKey
+	if len(key) == 0 {
 		return nil
 	}
-	out := make([]expr.Expr, len(columns))
-	for i, column := range columns {
+	out := make([]expr.Expr, len(key))
+	for i, column := range key {
 		for _, e := range conds {
-			if v := value(e, column); v != nil {
+			if v := pinned(e, func(x expr.Expr) bool { c, ok := ColumnIndex(x); return ok && c == column }, sameType); v != nil {
 				out[i] = v
 				break
 			}

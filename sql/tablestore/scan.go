@@ -11,7 +11,6 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/types"
-	"github.com/tallydb/tallydb/storage"
 	"github.com/tallydb/tallydb/storage/kv"
 	"github.com/tallydb/tallydb/storage/recordbatch"
 )
@@ -65,8 +64,11 @@ func (s *Statement) Close() {
 	s.statements = slices.DeleteFunc(s.statements, func(other *Statement) bool { return other == s })
 }
 
-// errFull ends a scan whose batch is full.
-var errFull = errors.New("batch is full")
+var (
+	// errFull ends a scan whose batch is full.
+	errFull  = errors.New("batch is full")
+	errEnded = errors.New("the rows are read after the end of their transaction")
+)
 
 // Scan implements exec.Tables.
 func (s *Statement) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
@@ -95,26 +97,6 @@ func (s *Statement) Scan(_ context.Context, table *catalog.Relation, columns []i
 	}
 	src.next, src.end = s.store.prefix(storage, 'r'), kv.PrefixEnd(s.store.prefix(storage, 'r'))
 	return src, nil
-}
-
-// Seek implements exec.Tables.
-func (s *Statement) Seek(_ context.Context, table *catalog.Relation, x *catalog.Index, row *types.Batch, columns []int) (exec.Source, error) {
-	if s.moment == nil {
-		if err := s.begin([]id.Relation{table.StorageID()}); err != nil {
-			return nil, err
-		}
-	}
-	src := &source{store: s.store, table: table, columns: columns, moment: s.moment}
-	key := s.indexKey(table, x, &keyed{Batch: row}, 0)
-	err := s.moment.rows.Scan(key, append(slices.Clone(key), 0), func(_, value []byte) error {
-		if len(value) != 8 {
-			return fmt.Errorf("table %s: %w", table.Name, storage.ErrCorrupt)
-		}
-		src.next = s.store.rowKey(table.StorageID(), int64(binary.BigEndian.Uint64(value)))
-		src.end = append(slices.Clone(src.next), 0)
-		return nil
-	})
-	return src, err
 }
 
 // source reads a table in batches, each from where the last ended.
@@ -168,7 +150,7 @@ func (s *source) Next(context.Context) (*types.Batch, error) {
 // read takes the next rows apart, up to a batch.
 func (s *source) read() (*types.Batch, error) {
 	if s.moment.ended {
-		return nil, errors.New("the rows are read after the end of their transaction")
+		return nil, errEnded
 	}
 	all := types.NewBatch(s.table.RowSchema(), types.BatchRows)
 	all.Cols = append(all.Cols, types.NewVector(types.Of(types.Int8), types.BatchRows))
