@@ -97,6 +97,9 @@ func (c *tableChange) apply(ctx context.Context, x *ast.TableChange, out *sink) 
 	case ast.SetOptions, ast.ResetOptions:
 		return checkStorage(x.Options)
 	case ast.AddConstraint:
+		if x.Constraint.UsingIndex != "" {
+			return c.constrainUsing(ctx, *x.Constraint, out)
+		}
 		return c.addConstraint(ctx, x)
 	case ast.DropConstraint:
 		return c.dropConstraint(ctx, x, out)

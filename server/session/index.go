@@ -77,10 +77,20 @@ func (s *Session) indexOf(rel *catalog.Relation, x *ast.CreateIndex) (*catalog.I
 			if i < 0 {
 				return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", k.Column.Name).At(k.Column.Position())
 			}
+			if err := bind.CheckCollation(k.Collation, rel.Columns[i].Type); err != nil {
+				return nil, err
+			}
 			index.Columns = append(index.Columns, i)
 			continue
 		}
+		if l, ok := k.Expr.(*ast.Literal); ok && (l.Kind == ast.StringLiteral || l.Kind == ast.NullLiteral) {
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "data type unknown has no default operator class for access method \"btree\"").
+				WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
+		}
 		e, err := bind.IndexExpr(env, rel, k.Expr)
+		if err == nil {
+			err = bind.CheckCollation(k.Collation, e.Type())
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -508,8 +508,9 @@ func (s *Session) executed(x *ast.Execute) (*prepared, []types.Datum, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.plan(p); err != nil {
-		return nil, nil, err
+	planned := s.plan(p)
+	if planned != nil && len(x.Args) == len(p.params) { // else the number is what is wrong
+		return nil, nil, planned
 	}
 	if len(x.Args) != len(p.params) {
 		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement %q", x.Name).

@@ -278,6 +278,9 @@ func (d *definer) constraint(c ast.Constraint, column string) error {
 		d.foreign = append(d.foreign, c)
 		return nil
 	}
+	if c.UsingIndex != "" {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use an existing index in CREATE TABLE").At(c.Position())
+	}
 	var columns []int
 	var names []string
 	for _, n := range c.Columns {

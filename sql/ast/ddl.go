@@ -72,8 +72,9 @@ type CreateSequence struct {
 
 // IndexKey is a column of an index: of the table, or an expression.
 type IndexKey struct {
-	Column Identifier // where Expr is nil
-	Expr   Expr
+	Column    Identifier // where Expr is nil
+	Expr      Expr
+	Collation *ObjectName
 }
 
 // CreateIndex is CREATE [UNIQUE] INDEX name ON table (keys) [NULLS [NOT] DISTINCT] [WHERE
@@ -107,6 +108,8 @@ type Constraint struct {
 	Name    string
 	Kind    ConstraintKind
 	Columns []Identifier
+	// UsingIndex is the index that UNIQUE or PRIMARY KEY takes over, in place of Columns.
+	UsingIndex string
 	// NullsEqual is NULLS NOT DISTINCT of UNIQUE.
 	NullsEqual bool
 	Check      Expr

@@ -248,11 +248,15 @@ func (p *printer) indexKeys(keys []IndexKey) {
 	p.list(len(keys), func(i int) {
 		if keys[i].Expr == nil {
 			p.ident(keys[i].Column.Name)
-			return
+		} else {
+			p.write("(")
+			p.expr(keys[i].Expr)
+			p.write(")")
 		}
-		p.write("(")
-		p.expr(keys[i].Expr)
-		p.write(")")
+		if keys[i].Collation != nil {
+			p.write(" COLLATE ")
+			p.name(*keys[i].Collation)
+		}
 	})
 	p.write(")")
 }
@@ -270,14 +274,18 @@ func (p *printer) constraint(c *Constraint) {
 	switch c.Kind {
 	case PrimaryKeyConstraint:
 		p.write("PRIMARY KEY ")
-		p.idents(c.Columns)
+		if c.UsingIndex == "" {
+			p.idents(c.Columns)
+		}
 	case UniqueConstraint:
 		p.write("UNIQUE")
 		if c.NullsEqual {
 			p.write(" NULLS NOT DISTINCT")
 		}
-		if len(c.Columns) > 0 {
+		if len(c.Columns) > 0 || c.UsingIndex != "" {
 			p.write(" ")
+		}
+		if len(c.Columns) > 0 {
 			p.idents(c.Columns)
 		}
 	case CheckConstraint:
@@ -291,6 +299,10 @@ func (p *printer) constraint(c *Constraint) {
 			p.write(" ")
 		}
 		p.references(c.References)
+	}
+	if c.UsingIndex != "" {
+		p.write("USING INDEX ")
+		p.ident(c.UsingIndex)
 	}
 	p.constraintTimes(c)
 }

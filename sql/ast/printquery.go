@@ -48,7 +48,7 @@ func (p *printer) limit(q *Select) {
 }
 
 func (p *printer) locking(l Locking) {
-	p.write(" FOR ", []string{"", "KEY SHARE", "SHARE", "NO KEY UPDATE", "UPDATE"}[l.Strength])
+	p.write(" ", l.Strength.String())
 	if len(l.Of) > 0 {
 		p.write(" OF ")
 		p.list(len(l.Of), func(i int) { p.name(l.Of[i]) })

@@ -110,6 +110,11 @@ const (
 	ForUpdate
 )
 
+// String returns the strength in the words of SQL.
+func (l LockStrength) String() string {
+	return [...]string{"", "FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE"}[l]
+}
+
 // LockWait tells what to do about locked rows.
 type LockWait uint8
 

@@ -154,8 +154,7 @@ func (q *selecting) itemKeys(item ast.Expr) ([]int, error) {
 		if x.Kind == ast.EmptyGroupingSet {
 			return nil, nil
 		}
-		return nil, sqlerr.New(sqlerr.SyntaxError, "grouping sets cannot be elements of ROLLUP or CUBE").
-			WithHint("Nest them in GROUPING SETS.").At(x.Position())
+		return nil, q.notElement(x)
 	}
 	var keys []int
 	for _, e := range items {
@@ -287,3 +286,18 @@ func setNumber(i int) expr.Expr { return expr.NewConst(types.IntDatum(types.Int4
 
 // setColumn is the key that tells groups of different sets apart.
 var setColumn = types.Column{Name: "grouping set", Type: types.Of(types.Int4), Hidden: true}
+
+// notElement is the error about grouping sets as elements of ROLLUP or CUBE, where
+// PostgreSQL takes ROLLUP and CUBE for functions.
+func (q *selecting) notElement(x *ast.GroupingSet) error {
+	if x.Kind == ast.GroupingSets {
+		return sqlerr.New(sqlerr.SyntaxError, "grouping sets cannot be elements of ROLLUP or CUBE").
+			WithHint("Nest them in GROUPING SETS.").At(x.Position())
+	}
+	args, err := q.b.exprs(&clause{s: q.s, name: "GROUP BY"}, x.Items)
+	if err != nil {
+		return err
+	}
+	name := map[ast.GroupingKind]string{ast.Rollup: "rollup", ast.Cube: "cube"}[x.Kind]
+	return undefinedSet(name, args)
+}

@@ -28,6 +28,9 @@ func (b *binder) selectInto(s *ast.Select, ctx *context, want []types.Type) (*re
 			return nil, err
 		}
 	}
+	if err := mayLock(s); err != nil {
+		return nil, err
+	}
 	var r *result
 	var keys []plan.SortKey
 	var err error
@@ -528,4 +531,34 @@ func position(l *ast.Literal, n int, what string) (int, error) {
 		return -1, sqlerr.New(sqlerr.InvalidColumnReference, "%s position %s is not in select list", what, l.Text).At(l.Position())
 	}
 	return p - 1, nil
+}
+
+// mayLock refuses FOR UPDATE and its relatives where a row of the result is not a row of
+// the tables.
+func mayLock(s *ast.Select) error {
+	if len(s.Locking) == 0 {
+		return nil
+	}
+	refuse := func(where string) error {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with %s", s.Locking[0].Strength, where)
+	}
+	core, ok := s.Body.(*ast.SelectCore)
+	switch {
+	case !ok && isSetOp(s):
+		return refuse("UNION/INTERSECT/EXCEPT")
+	case !ok:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to VALUES", s.Locking[0].Strength)
+	case core.Distinct:
+		return refuse("DISTINCT clause")
+	case len(core.GroupBy) > 0:
+		return refuse("GROUP BY clause")
+	case core.Having != nil:
+		return refuse("HAVING clause")
+	}
+	return nil
+}
+
+func isSetOp(s *ast.Select) bool {
+	_, ok := s.Body.(*ast.SetOp)
+	return ok
 }

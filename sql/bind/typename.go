@@ -52,6 +52,9 @@ func (b *binder) elementType(n *ast.TypeName) (types.Type, error) {
 		}
 		return types.Type{}, sqlerr.New(sqlerr.UndefinedObject, "type \"%s.%s\" does not exist", s, n.Name.Name)
 	}
+	if _, err := types.ByName(n.Name.Name); len(n.Modifiers) > 0 && sqlerr.CodeOf(err) == sqlerr.UndefinedObject {
+		return types.Type{}, err
+	}
 	var mods []int32
 	for _, m := range n.Modifiers {
 		l, ok := m.(*ast.Literal)

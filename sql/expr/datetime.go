@@ -152,13 +152,15 @@ func dayOperators() []overload {
 		}
 		return types.IntDatum(types.Int4, a[0].Int-a[1].Int), nil
 	})
-	add("+(date,time) timestamp", func(_ *Context, a []types.Datum) (types.Datum, error) {
-		us, err := dateToMicros(a[0].Int)
+	moment := func(date, clock types.Datum) (types.Datum, error) {
+		us, err := dateToMicros(date.Int)
 		if err != nil || types.Infinite(us) {
 			return types.IntDatum(types.Timestamp, us), err
 		}
-		return stamp(types.Timestamp, us+a[1].Int)
-	})
+		return stamp(types.Timestamp, us+clock.Int)
+	}
+	add("+(date,time) timestamp", func(_ *Context, a []types.Datum) (types.Datum, error) { return moment(a[0], a[1]) })
+	add("+(time,date) timestamp", func(_ *Context, a []types.Datum) (types.Datum, error) { return moment(a[1], a[0]) })
 	instant := func(date, clock types.Datum) (types.Datum, error) {
 		us, err := dateToMicros(date.Int)
 		if err != nil || types.Infinite(us) {

@@ -1,10 +1,12 @@
 package parse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/sqlerr"
 )
 
 // alter parses ALTER TABLE, ALTER STREAM, ALTER CONTINUOUS VIEW and ALTER ROLE.
@@ -311,6 +313,9 @@ func (p *parser) alterOptions() (ast.AlterAction, []ast.Option, error) {
 		action = ast.ResetOptions
 	}
 	options, err := p.optionList()
+	if err == nil && action == ast.ResetOptions && slices.ContainsFunc(options, func(o ast.Option) bool { return o.Value != nil }) {
+		err = sqlerr.New(sqlerr.SyntaxError, "RESET must not include values for parameters")
+	}
 	return action, options, err
 }
 

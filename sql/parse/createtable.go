@@ -303,13 +303,13 @@ func (p *parser) tableConstraint() (ast.Constraint, error) {
 		if err := p.expectWords("primary", "key"); err != nil {
 			return c, err
 		}
-		c.Columns, err = p.columnNames()
+		err = p.keyColumns(&c)
 	case p.acceptWord("unique"):
 		c.Kind = ast.UniqueConstraint
 		if c.NullsEqual, err = p.nullsEqual(); err != nil {
 			return c, err
 		}
-		c.Columns, err = p.columnNames()
+		err = p.keyColumns(&c)
 	case p.acceptWord("check"):
 		c.Kind = ast.CheckConstraint
 		c.Check, err = p.parenthesisedExpr()
@@ -330,4 +330,14 @@ func (p *parser) tableConstraint() (ast.Constraint, error) {
 		err = p.constraintTime(&c)
 	}
 	return c, err
+}
+
+// keyColumns parses the columns of a key, or USING INDEX name.
+func (p *parser) keyColumns(c *ast.Constraint) (err error) {
+	if !c.NullsEqual && p.acceptWords("using", "index") {
+		c.UsingIndex, err = p.simpleName()
+		return err
+	}
+	c.Columns, err = p.columnNames()
+	return err
 }

@@ -98,7 +98,7 @@ func (p *parser) onConflict() (*ast.OnConflict, error) {
 	var err error
 	switch {
 	case p.isPunct("("):
-		if c.Target, err = p.indexKeys(func() error { return nil }); err != nil {
+		if c.Target, err = p.indexKeys(func(*ast.IndexKey) error { return nil }); err != nil {
 			return nil, err
 		}
 		if p.acceptWord("where") {

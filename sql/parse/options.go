@@ -64,7 +64,15 @@ func (p *parser) optionValue() (ast.Expr, error) {
 			return err
 		})
 	}
-	return p.settingValue()
+	e, err := p.settingValue()
+	if _, word := e.(*ast.Literal); word && t.isName() && p.isPunct("(") {
+		// A type with modifiers, to PostgreSQL's grammar: the option decides what it means.
+		err = p.parenList(func() error {
+			_, err := p.settingValue()
+			return err
+		})
+	}
+	return e, err
 }
 
 // settingValue parses a constant; a bare word is a string, except true and false.

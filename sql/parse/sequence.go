@@ -176,15 +176,16 @@ func (p *parser) nullsEqual() (bool, error) {
 
 // indexKeys parses (column | function(...) | (expression), ...), with what order parses
 // behind each.
-func (p *parser) indexKeys(order func() error) ([]ast.IndexKey, error) {
+func (p *parser) indexKeys(order func(*ast.IndexKey) error) ([]ast.IndexKey, error) {
 	var keys []ast.IndexKey
 	err := p.parenList(func() error {
 		k, err := p.indexKey()
 		if err != nil {
 			return err
 		}
+		err = order(&k)
 		keys = append(keys, k)
-		return order()
+		return err
 	})
 	return keys, err
 }
@@ -206,12 +207,14 @@ func (p *parser) indexKey() (k ast.IndexKey, err error) {
 }
 
 // keyOrder parses the collation, the operator class and the order of an index's column,
-// which have no meaning here.
-func (p *parser) keyOrder() error {
+// of which the last two have no meaning here.
+func (p *parser) keyOrder(k *ast.IndexKey) error {
 	if p.acceptWord("collate") {
-		if _, err := p.objectName(); err != nil {
+		name, err := p.objectName()
+		if err != nil {
 			return err
 		}
+		k.Collation = &name
 	}
 	if p.cur().isColumnID() && !p.isWord("asc", "desc", "nulls") {
 		if _, err := p.objectName(); err != nil {
