@@ -4,7 +4,8 @@
 //
 // A sketch is a stack of levels; a value on level h stands for 2^h values. When
 // the sketch is full, the lowest level that reached its capacity is sorted and
-// every other value of it moves up; a coin says whether the odd or the even ones.
+// every other value of it moves up; a coin says whether the odd or the even ones. A
+// merge compacts what both sides have of a level before it merges them (join.go).
 // Up to max(k, 64) values a group keeps them all and its quantiles are exact.
 //
 // Values are kept as words that order as the values do (key.go), so one sketch

@@ -1,7 +1,6 @@
 package kll
 
 import (
-	"github.com/tallydb/tallydb/sketchfn/sorted"
 	"github.com/tallydb/tallydb/sql/agg"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 )
@@ -57,6 +56,10 @@ func (s *States) merge(g uint32, block []uint64, m *meta) error {
 	if n == 0 {
 		return nil
 	}
+	if slot.form == empty && n <= s.total[m.levels] {
+		s.store(slot, block, *m)
+		return nil
+	}
 	own, om := s.read(g)
 	if om.weight()+m.weight() >= maxWeight {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "a quantile sketch of more than 2^56 values")
@@ -72,41 +75,12 @@ func (s *States) merge(g uint32, block []uint64, m *meta) error {
 		}
 		s.tmp = s.compact(s.merged, &joined, h, s.tmp)
 	}
-	s.store(slot, &joined)
+	s.store(slot, s.merged, joined)
 	return nil
 }
 
-// join lays the levels of two sketches out in s.merged.
-func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
-	n := am.retained() + bm.retained()
-	if cap(s.merged) < n {
-		s.merged = make([]uint64, n)
-	}
-	s.merged = s.merged[:n]
-	out.levels = max(am.levels, bm.levels)
-	at := 0
-	for h := range int(out.levels) {
-		var x, y []uint64
-		if h < int(am.levels) {
-			x = am.level(a, h)
-		}
-		if h < int(bm.levels) {
-			y = bm.level(b, h)
-		}
-		out.bounds[h] = uint16(at)
-		to := s.merged[at : at+len(x)+len(y)]
-		at += len(to)
-		if h == 0 {
-			copy(to[copy(to, x):], y)
-		} else {
-			sorted.Merge(to, x, y)
-		}
-	}
-	out.bounds[out.levels] = uint16(at)
-}
-
-// store makes the sketch in s.merged the group's state.
-func (s *States) store(slot *slot, m *meta) {
+// store makes a sketch, whose values are in a block, the group's state.
+func (s *States) store(slot *slot, block []uint64, m meta) {
 	class := s.rawClass + int(m.levels) - 1
 	if slot.form == empty || int(slot.class) != class {
 		if slot.form != empty {
@@ -114,12 +88,13 @@ func (s *States) store(slot *slot, m *meta) {
 		}
 		slot.class, slot.ref = uint8(class), s.blocks.Alloc(class)
 	}
-	block := s.blocks.Block(class, slot.ref)
-	values := s.merged[m.bounds[0]:]
-	copy(block[len(block)-len(values):], values)
-	m.shift(len(block) - int(m.bounds[m.levels]))
+	to := s.blocks.Block(class, slot.ref)
+	values := block[m.bounds[0]:m.bounds[m.levels]]
+	copy(to[len(to)-len(values):], values)
+	m.shift(len(to) - int(m.bounds[m.levels]))
 	if slot.form != sketch {
-		slot.meta, slot.count, slot.form = s.newMeta(meta{}), 0, sketch
+		slot.meta, slot.count, slot.form = s.newMeta(m), 0, sketch
+		return
 	}
-	s.metas[slot.meta] = *m
+	s.metas[slot.meta] = m
 }

@@ -62,7 +62,7 @@ func (m *meta) addLevel() {
 func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	lo, mid, hi := int(m.bounds[h]), int(m.bounds[h+1]), int(m.bounds[h+2])
 	if h == 0 {
-		slices.Sort(block[lo:mid])
+		tmp = sorted.Sort(block[lo:mid], tmp)
 	}
 	left := block[lo]
 	odd := (mid - lo) & 1
@@ -71,10 +71,7 @@ func (s *shape) compact(block []uint64, m *meta, h int, tmp []uint64) []uint64 {
 	m.coins++
 	tmp = slices.Grow(tmp[:0], half+hi-mid)[:half+hi-mid]
 	up, next := tmp[:half], tmp[half:] // what is merged into may not be read
-	values := block[lo+odd+offset : mid]
-	for i := range up {
-		up[i] = values[2*i]
-	}
+	sorted.EveryOther(up, block[lo+odd+offset:mid])
 	copy(next, block[mid:hi])
 	sorted.Merge(block[mid-half:hi], up, next)
 	m.bounds[h+1] = uint16(mid - half)

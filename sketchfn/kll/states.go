@@ -19,8 +19,10 @@ type States struct {
 	rawClass int // class of raw blocks of full size; that of L levels is rawClass + L - 1
 	metas    []meta
 
-	tmp     []uint64 // of compact
+	tmp     []uint64 // of compact, halve and merge3
 	merged  []uint64 // block of a merge
+	halves  []uint64 // of runs of a level that are compacted
+	up      []uint64 // those halves merged
 	decoded []uint64 // block of a portable state
 	keys    []uint64 // of Append and Finalise
 	view    view
@@ -156,7 +158,7 @@ func (s *States) enlarge(slot *slot, m *meta) {
 
 // MemoryBytes implements agg.States.
 func (s *States) MemoryBytes() int64 {
-	scratch := cap(s.tmp) + cap(s.merged) + cap(s.decoded) + cap(s.keys)
+	scratch := cap(s.tmp) + cap(s.merged) + cap(s.halves) + cap(s.up) + cap(s.decoded) + cap(s.keys)
 	return int64(cap(s.slots))*int64(unsafe.Sizeof(slot{})) + int64(cap(s.metas))*int64(unsafe.Sizeof(meta{})) +
 		int64(8*scratch) + s.blocks.MemoryBytes() + s.view.memoryBytes()
 }

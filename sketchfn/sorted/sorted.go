@@ -1,11 +1,23 @@
 package sorted
 
+// vector is how many words a vector has.
+const vector = 8
+
 // leastSteps is from how many steps on both ends are merged at once.
 const leastSteps = 2
 
 // Merge merges a and b into out, whose length is the sum and which shares no memory with
 // them.
 func Merge(out, a, b []uint64) {
+	if n := len(a) + len(b); hasVectors && min(len(a), len(b)) > 0 && n >= vector {
+		mergeVectors(&out[0], &out[n-1], &a[0], &b[0], len(a), len(b), (n+2*vector-1)/(2*vector))
+		return
+	}
+	mergeWords(out, a, b)
+}
+
+// mergeWords is Merge without vectors.
+func mergeWords(out, a, b []uint64) {
 	for {
 		steps := min(len(a), len(b)) / 2
 		if steps < leastSteps {
@@ -57,6 +69,17 @@ func Unite(out, a, b []uint64) int {
 	first += copy(out[first:], a[i:])
 	first += copy(out[first:], b[j:])
 	return first + copy(out[first:], back)
+}
+
+// EveryOther fills out with every other word of from, beginning with the first.
+func EveryOther(out, from []uint64) {
+	if n := min(len(out)/vector, len(from)/(2*vector)); hasVectors && n > 0 {
+		everyOtherVector(&out[0], &from[0], n)
+		out, from = out[n*vector:], from[2*n*vector:]
+	}
+	for i := range out {
+		out[i] = from[2*i]
+	}
 }
 
 // one is 1 for true.

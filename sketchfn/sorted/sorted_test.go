@@ -1,6 +1,7 @@
 package sorted
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -37,6 +38,10 @@ func TestMergeIsSort(t *testing.T) {
 		out := make([]uint64, len(want))
 		if Merge(out, a, b); !slices.Equal(out, want) {
 			t.Fatalf("%v and %v: %v", a, b, out)
+		}
+		clear(out)
+		if mergeWords(out, a, b); !slices.Equal(out, want) {
+			t.Fatalf("without vectors, %v and %v: %v", a, b, out)
 		}
 	}
 }
@@ -78,6 +83,26 @@ func TestStepsAreTheSame(t *testing.T) {
 	}
 }
 
+func TestEveryOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for n := range 200 {
+		from := make([]uint64, n)
+		for i := range from {
+			from[i] = r.Uint64()
+		}
+		out := make([]uint64, (n+1)/2+1)
+		EveryOther(out[:(n+1)/2], from)
+		for i, x := range out[:(n+1)/2] {
+			if x != from[2*i] {
+				t.Fatalf("word %d of %d", i, n)
+			}
+		}
+		if out[(n+1)/2] != 0 {
+			t.Fatalf("more than every other of %d words", n)
+		}
+	}
+}
+
 func BenchmarkMerge(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	x, y := make([]uint64, 2048), make([]uint64, 2048)
@@ -96,6 +121,41 @@ func BenchmarkMerge(b *testing.B) {
 					merge(out[:2*n], x[:n], y[:n])
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(2*n), "ns/word")
+			})
+		}
+	}
+}
+
+func TestSortIsSort(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var scratch []uint64
+	for range 5000 {
+		words := draw(r, 1+r.IntN(500), uint64(1)<<(1+r.IntN(63)), false)
+		r.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		want := slices.Clone(words)
+		slices.Sort(want)
+		if scratch = Sort(words, scratch); !slices.Equal(words, want) {
+			t.Fatalf("%v, want %v", words, want)
+		}
+	}
+}
+
+func BenchmarkSort(b *testing.B) {
+	r := rand.New(rand.NewPCG(6, 6))
+	words, scratch := make([]uint64, 1<<16), []uint64(nil)
+	for i := range words {
+		words[i] = r.Uint64()
+	}
+	for _, n := range []int{16, 64, 100, 128} {
+		copied := make([]uint64, n)
+		for name, sort := range map[string]func(){
+			"vectors": func() { scratch = Sort(copied, scratch) }, "slices": func() { slices.Sort(copied) },
+		} {
+			b.Run(fmt.Sprint(name, n), func(b *testing.B) {
+				for i := range b.N {
+					copy(copied, words[i*n%(len(words)-n):])
+					sort()
+				}
 			})
 		}
 	}

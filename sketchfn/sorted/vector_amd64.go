@@ -1,0 +1,22 @@
+package sorted
+
+import "golang.org/x/sys/cpu"
+
+// hasVectors is whether the processor compares eight words at once.
+var hasVectors = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasBMI2
+
+// mergeVectors merges a and b from both ends: so many times eight words upwards from out,
+// and as many downwards from outLast. Neither a nor b is empty.
+//
+//go:noescape
+func mergeVectors(out, outLast, a, b *uint64, lenA, lenB, vectors int)
+
+// sortVectors sorts each 16 of the words of so many blocks of blockWords.
+//
+//go:noescape
+func sortVectors(words *uint64, blocks int)
+
+// everyOtherVector copies every other of 2*vector*vectors words.
+//
+//go:noescape
+func everyOtherVector(to, from *uint64, vectors int)
