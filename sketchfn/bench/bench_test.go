@@ -3,6 +3,8 @@ package bench
 import (
 	"encoding/binary"
 	"math"
+	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/DataDog/sketches-go/ddsketch"
@@ -362,34 +364,52 @@ func mergeTwo(b *testing.B, o, other ours) {
 	s := o.states(2)
 	o.fold(b, s, 0)
 	other.fold(b, s, 1)
-	for done := 0; done < b.N; done += batch {
-		b.StopTimer()
+	inBatches(b, func() agg.States {
 		to := o.states(batch)
 		for g := range uint32(batch) {
 			if err := to.MergeFrom(g, s, 0); err != nil {
 				b.Fatal(err)
 			}
 		}
-		b.StartTimer()
-		for g := range uint32(min(batch, b.N-done)) {
+		return to
+	}, func(to agg.States, n int) {
+		for g := range uint32(n) {
 			if err := to.MergeFrom(g, s, 1); err != nil {
 				b.Fatal(err)
 			}
 		}
-	}
+	})
 }
 
 // mergeFreshTheirs is mergeFresh of another library.
 func mergeFreshTheirs[S any](b *testing.B, fresh func() S, merge func(to S)) {
-	for done := 0; done < b.N; done += batch {
-		b.StopTimer()
+	inBatches(b, func() []S {
 		to := make([]S, batch)
 		for i := range to {
 			to[i] = fresh()
 		}
-		b.StartTimer()
-		for _, x := range to[:min(batch, b.N-done)] {
+		return to
+	}, func(to []S, n int) {
+		for _, x := range to[:n] {
 			merge(x)
 		}
+	})
+}
+
+// inBatches measures what is done with copies, and not their making. Garbage is collected
+// between measurements only: most of it is the copies.
+func inBatches[S any](b *testing.B, fresh func() S, merge func(to S, n int)) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for done := 0; done < b.N; done += batch {
+		b.StopTimer()
+		to := fresh()
+		if done/batch%collectEvery == 0 {
+			runtime.GC()
+		}
+		b.StartTimer()
+		merge(to, min(batch, b.N-done))
 	}
 }
+
+// collectEvery is after how many batches garbage is collected.
+const collectEvery = 16

@@ -22,8 +22,8 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 		to := s.merged[at:]
 		size := len(x) + len(y) + len(up)
 		if h == 0 {
-			copy(to[copy(to, x):], y)
-			x, y = to[:size], nil
+			x = to[:copy(to, x)]
+			y = to[len(x):][:copy(to[len(x):], y)]
 		}
 		if n <= s.total[out.levels] || size < s.capacity(h, int(out.levels)) {
 			if h > 0 {
@@ -34,13 +34,16 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 			continue
 		}
 		if h == 0 {
-			s.tmp = sorted.Sort(x, s.tmp)
+			s.tmp = sorted.Sort(y, sorted.Sort(x, s.tmp))
 		}
 		if h == int(out.levels)-1 {
 			out.levels++
 		}
-		at += size & 1
-		up = s.halve(to[:size&1], h, out, x, y, up)
+		var left uint64
+		if left, up = s.halve(h, out, x, y, up); size&1 == 1 {
+			to[0] = left
+			at++
+		}
 		n -= len(up)
 	}
 	out.bounds[out.levels] = uint16(at)
@@ -55,8 +58,8 @@ func (m *meta) levelOrNone(block []uint64, h int) []uint64 {
 }
 
 // halve compacts level h, whose values are those of three sorted runs, two of them of the
-// sides of a merge. It returns every other value in order; one that is left, where they
-// are odd in number, it writes to left.
+// sides of a merge. It returns every other value in order, and, where they are odd in
+// number, one that is left.
 //
 // The values are not merged first: every other one of the longest run and of the two
 // others are, which is half as many. To compact runs on their own would add up their
@@ -66,7 +69,7 @@ func (m *meta) levelOrNone(block []uint64, h int) []uint64 {
 // error of both is one or minus one if just one of the two counts is odd, and nothing if
 // both or none is: that of a compaction of all in order, with the sign of the coin. And as
 // many values are kept: of two runs of odd lengths, one keeps one more than the other.
-func (s *States) halve(left []uint64, h int, m *meta, x, y, up []uint64) []uint64 {
+func (s *States) halve(h int, m *meta, x, y, up []uint64) (left uint64, halved []uint64) {
 	if len(x) > len(y) || len(x) == len(y) && !equal(x, y) && slices.Compare(x, y) > 0 {
 		x, y = y, x // sides are told by what they have
 	}
@@ -88,11 +91,11 @@ func (s *States) halve(left []uint64, h int, m *meta, x, y, up []uint64) []uint6
 	offset := s.coin(h, m.coins, first, last)
 	m.coins++
 	switch {
-	case len(left) == 0:
+	case (len(x)+len(y))&1 == 0:
 	case len(x)&1 == 1:
-		left[0], x = x[0], x[1:]
+		left, x = x[0], x[1:]
 	default:
-		left[0], y = y[0], y[1:]
+		left, y = y[0], y[1:]
 	}
 	n := (len(x) + len(y)) / 2
 	s.halves = slices.Grow(s.halves[:0], n)[:n]
@@ -101,7 +104,7 @@ func (s *States) halve(left []uint64, h int, m *meta, x, y, up []uint64) []uint6
 	sorted.EveryOther(s.halves[ofX:], y[min(1-offset, len(y)):])
 	s.up = slices.Grow(s.up[:0], n)[:n] // what came up before was read
 	sorted.Merge(s.up, s.halves[:ofX], s.halves[ofX:])
-	return s.up
+	return left, s.up
 }
 
 // equal is slices.Equal, many words at a time.

@@ -2,14 +2,15 @@ package sorted
 
 import "slices"
 
-const (
-	blockWords = vector * vector // that sortVectors takes
-	runWords   = 2 * vector      // that it leaves in order
-)
+// blockWords is how many words sortVectors sorts.
+const blockWords = vector * vector
+
+// leastSort is from how many words on that is faster.
+const leastSort = 16
 
 // Sort sorts words. It returns its scratch memory, which may be nil, for the next call.
 func Sort(words, scratch []uint64) []uint64 {
-	if !hasVectors || len(words) < runWords {
+	if !hasVectors || len(words) < leastSort {
 		slices.Sort(words)
 		return scratch
 	}
@@ -21,7 +22,7 @@ func Sort(words, scratch []uint64) []uint64 {
 		from[i] = ^uint64(0) // sorts behind what is there, or is the same
 	}
 	sortVectors(&from[0], blocks)
-	for run := runWords; run < n; run *= 2 {
+	for run := blockWords; run < n; run *= 2 {
 		for at := 0; at < n; at += 2 * run {
 			mid, end := min(at+run, n), min(at+2*run, n)
 			Merge(to[at:end], from[at:mid], from[mid:end])

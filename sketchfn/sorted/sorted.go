@@ -73,9 +73,10 @@ func Unite(out, a, b []uint64) int {
 
 // EveryOther fills out with every other word of from, beginning with the first.
 func EveryOther(out, from []uint64) {
-	if n := min(len(out)/vector, len(from)/(2*vector)); hasVectors && n > 0 {
+	if n := len(out); hasVectors && n > 0 {
+		_ = from[2*n-2]
 		everyOtherVector(&out[0], &from[0], n)
-		out, from = out[n*vector:], from[2*n*vector:]
+		return
 	}
 	for i := range out {
 		out[i] = from[2*i]

@@ -11,12 +11,12 @@ var hasVectors = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasBMI2
 //go:noescape
 func mergeVectors(out, outLast, a, b *uint64, lenA, lenB, vectors int)
 
-// sortVectors sorts each 16 of the words of so many blocks of blockWords.
+// sortVectors sorts the words of each of so many blocks of blockWords.
 //
 //go:noescape
 func sortVectors(words *uint64, blocks int)
 
-// everyOtherVector copies every other of 2*vector*vectors words.
+// everyOtherVector copies every other word, n of them.
 //
 //go:noescape
-func everyOtherVector(to, from *uint64, vectors int)
+func everyOtherVector(out, from *uint64, n int)

@@ -92,23 +92,31 @@ GLOBL zeros<>(SB), RODATA|NOPTR, $64
 #define SMALLEST Z30
 #define LARGEST Z31
 
-// NETWORK merges x, which is in order, and y, which is in reverse: their smallest words
-// are in t and u at SMALLEST, the largest at LARGEST. x and y are lost.
+// COMPARE puts the smaller of two words into t and the larger, in which they and the
+// smaller differ, into x. VPMAXUQ would wait for the unit of VPMINUQ and of the
+// permutations.
+#define COMPARE(x, y, t) \
+	VPMINUQ    y, x, t \
+	VPTERNLOGQ $0x96, y, t, x
+
+// SORTTWO sorts the words of t and of x, each of which rises and then falls. They are left
+// in t and y, those of both at SMALLEST and at LARGEST. x and u are lost.
+#define SORTTWO(t, x, y, u) \
+	VSHUFI64X2  $0x44, x, t, y \
+	VSHUFI64X2  $0xee, x, t, u \
+	COMPARE(y, u, t)           \
+	VSHUFI64X2  $0x88, y, t, x \
+	VSHUFI64X2  $0xdd, y, t, u \
+	COMPARE(x, u, t)           \
+	VPUNPCKLQDQ x, t, y        \
+	VPUNPCKHQDQ x, t, u        \
+	COMPARE(y, u, t)
+
+// NETWORK merges x and y, of which one is in order and one in reverse: their smallest
+// words are in t and y at SMALLEST, the largest at LARGEST. x and u are lost.
 #define NETWORK(x, y, t, u) \
-	VPMINUQ     y, x, t         \
-	VPMAXUQ     y, x, u         \
-	VSHUFI64X2  $0x44, u, t, x  \
-	VSHUFI64X2  $0xee, u, t, y  \
-	VPMINUQ     y, x, t         \
-	VPMAXUQ     y, x, u         \
-	VSHUFI64X2  $0x88, u, t, x  \
-	VSHUFI64X2  $0xdd, u, t, y  \
-	VPMINUQ     y, x, t         \
-	VPMAXUQ     y, x, u         \
-	VPUNPCKLQDQ u, t, x         \
-	VPUNPCKHQDQ u, t, y         \
-	VPMINUQ     y, x, t         \
-	VPMAXUQ     y, x, u
+	COMPARE(x, y, t) \
+	SORTTWO(t, x, y, u)
 
 // FIRST reads up to eight words of the run that has the smallest next word into z, with
 // ones behind its end. A run is where it is and how many words are left; the other of the
@@ -196,21 +204,21 @@ GLOBL zeros<>(SB), RODATA|NOPTR, $64
 // WRITEFIRST merges Z0 and Z1, writes the smallest words and keeps the others in Z0, in
 // reverse.
 #define WRITEFIRST \
-	NETWORK(Z1, Z0, Z2, Z3)            \
-	VMOVDQA64 Z2, Z0                   \
-	VPERMT2Q  Z3, LARGESTREVERSED, Z0  \
-	VPERMT2Q  Z3, SMALLEST, Z2   \
-	VMOVDQU64 Z2, (DI)           \
+	NETWORK(Z0, Z1, Z2, Z3)        \
+	VMOVDQA64 LARGESTREVERSED, Z0  \
+	VPERMI2Q  Z1, Z2, Z0           \
+	VPERMT2Q  Z1, SMALLEST, Z2     \
+	VMOVDQU64 Z2, (DI)             \
 	ADDQ      $64, DI
 
 // WRITELAST merges Z4 and Z5, writes the largest words and keeps the others in Z4, in
 // reverse.
 #define WRITELAST \
-	NETWORK(Z5, Z4, Z6, Z7)            \
-	VMOVDQA64 Z6, Z4                   \
-	VPERMT2Q  Z7, SMALLESTREVERSED, Z4 \
-	VPERMT2Q  Z7, LARGEST, Z6    \
-	SUBQ      $64, SI            \
+	NETWORK(Z4, Z5, Z6, Z7)        \
+	VMOVDQA64 SMALLESTREVERSED, Z4 \
+	VPERMI2Q  Z5, Z6, Z4           \
+	VPERMT2Q  Z5, LARGEST, Z6      \
+	SUBQ      $64, SI              \
 	VMOVDQU64 Z6, (SI)
 
 // func mergeVectors(out, outLast, a, b *uint64, lenA, lenB, vectors int)
@@ -303,24 +311,48 @@ done:
 	VZEROUPPER
 	RET
 
+// ORDER puts the smaller of two words into x, the larger into y.
 #define ORDER(x, y) \
-	VPMINUQ   y, x, Z8 \
-	VPMAXUQ   y, x, y  \
-	VMOVDQA64 Z8, x
+	VMOVDQA64  x, Z26 \
+	VPMINUQ    y, x, x \
+	VPTERNLOGQ $0x96, Z26, x, y
 
-// MERGED merges x and y and writes them, and loses Z16 and Z17.
-#define MERGED(x, y, at) \
-	VPERMQ y, REVERSED, y           \
-	NETWORK(x, y, Z16, Z17)         \
-	VMOVDQA64 Z16, x                \
-	VPERMT2Q  Z17, SMALLEST, Z16    \
-	VPERMT2Q  Z17, LARGEST, x       \
-	VMOVDQU64 Z16, at(DI)           \
-	VMOVDQU64 x, at+64(DI)
+// INPLACE sorts x and y, each of which rises and then falls.
+#define INPLACE(x, y) \
+	SORTTWO(x, y, Z24, Z25)    \
+	VMOVDQA64 LARGEST, y       \
+	VPERMI2Q  Z24, x, y        \
+	VPERMT2Q  Z24, SMALLEST, x
+
+// MERGE8 merges two vectors into x and y.
+#define MERGE8(x, y) \
+	VPERMQ y, REVERSED, y \
+	ORDER(x, y)           \
+	INPLACE(x, y)
+
+// MERGE16 merges a and b into a, c, d, b.
+#define MERGE16(a, c, b, d) \
+	VPERMQ b, REVERSED, b \
+	VPERMQ d, REVERSED, d \
+	ORDER(a, d)           \
+	ORDER(c, b)           \
+	ORDER(a, c)           \
+	ORDER(d, b)           \
+	INPLACE(a, c)         \
+	INPLACE(d, b)
+
+// RISEANDFALL sorts four vectors that together rise and then fall.
+#define RISEANDFALL(a, b, c, d) \
+	ORDER(a, c)   \
+	ORDER(b, d)   \
+	ORDER(a, b)   \
+	ORDER(c, d)   \
+	INPLACE(a, b) \
+	INPLACE(c, d)
 
 // func sortVectors(words *uint64, blocks int)
 // The words of each of eight columns are sorted by a network of 19 comparisons, the
-// columns become rows, and two rows are merged at a time.
+// columns become rows, and rows are merged in pairs.
 TEXT ·sortVectors(SB), NOSPLIT, $0-16
 	CONSTANTS
 	MOVQ words+0(FP), DI
@@ -379,10 +411,31 @@ block:
 	VSHUFI64X2  $0xdd, Z6, Z4, Z13
 	VSHUFI64X2  $0x88, Z7, Z5, Z14
 	VSHUFI64X2  $0xdd, Z7, Z5, Z15
-	MERGED(Z8, Z9, 0)
-	MERGED(Z10, Z11, 128)
-	MERGED(Z12, Z13, 256)
-	MERGED(Z14, Z15, 384)
+
+	MERGE8(Z8, Z9)
+	MERGE8(Z10, Z11)
+	MERGE8(Z12, Z13)
+	MERGE8(Z14, Z15)
+	MERGE16(Z8, Z9, Z10, Z11)   // in order now: 8, 9, 11, 10
+	MERGE16(Z12, Z13, Z14, Z15) // 12, 13, 15, 14
+	VPERMQ    Z12, REVERSED, Z12
+	VPERMQ    Z13, REVERSED, Z13
+	VPERMQ    Z14, REVERSED, Z14
+	VPERMQ    Z15, REVERSED, Z15
+	ORDER(Z8, Z14)
+	ORDER(Z9, Z15)
+	ORDER(Z11, Z13)
+	ORDER(Z10, Z12)
+	RISEANDFALL(Z8, Z9, Z11, Z10)
+	RISEANDFALL(Z14, Z15, Z13, Z12)
+	VMOVDQU64 Z8, (DI)
+	VMOVDQU64 Z9, 64(DI)
+	VMOVDQU64 Z11, 128(DI)
+	VMOVDQU64 Z10, 192(DI)
+	VMOVDQU64 Z14, 256(DI)
+	VMOVDQU64 Z15, 320(DI)
+	VMOVDQU64 Z13, 384(DI)
+	VMOVDQU64 Z12, 448(DI)
 	ADDQ $512, DI
 	DECQ CX
 	JNZ  block
@@ -390,12 +443,14 @@ block:
 	VZEROUPPER
 	RET
 
-// func everyOtherVector(to, from *uint64, vectors int)
+// func everyOtherVector(out, from *uint64, n int)
 TEXT ·everyOtherVector(SB), NOSPLIT, $0-24
-	MOVQ      to+0(FP), DI
+	MOVQ      out+0(FP), DI
 	MOVQ      from+8(FP), SI
-	MOVQ      vectors+16(FP), CX
+	MOVQ      n+16(FP), CX
 	VMOVDQU64 others<>(SB), Z1
+	SUBQ      $8, CX
+	JLT       last
 
 next:
 	VMOVDQU64 (SI), Z0
@@ -403,8 +458,27 @@ next:
 	VMOVDQU64 Z0, (DI)
 	ADDQ      $128, SI
 	ADDQ      $64, DI
-	DECQ      CX
-	JNZ       next
+	SUBQ      $8, CX
+	JGE       next
 
+last:
+	ADDQ $8, CX
+	JZ   done
+
+	// Of so many words, and of one less than twice as many.
+	MOVQ        $-1, AX
+	BZHIQ       CX, AX, BX
+	KMOVB       BX, K1
+	LEAQ        -1(CX)(CX*1), CX
+	BZHIQ       CX, AX, BX
+	KMOVB       BX, K2
+	SHRQ        $8, BX
+	KMOVB       BX, K3
+	VMOVDQU64.Z (SI), K2, Z0
+	VMOVDQU64.Z 64(SI), K3, Z2
+	VPERMT2Q    Z2, Z1, Z0
+	VMOVDQU64   Z0, K1, (DI)
+
+done:
 	VZEROUPPER
 	RET
