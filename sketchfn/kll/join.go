@@ -12,7 +12,7 @@ import (
 // compacts full levels on the way, the lowest first, with what came up to them.
 func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 	n := am.retained() + bm.retained()
-	s.merged = slices.Grow(s.merged[:0], n)[:n]
+	s.merged = s.room(s.merged, n)
 	out.levels = max(am.levels, bm.levels)
 	at := 0
 	var up []uint64 // came from the level below
@@ -34,7 +34,7 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 			continue
 		}
 		if h == 0 {
-			s.tmp = sorted.Sort(y, sorted.Sort(x, s.tmp))
+			s.tmp = sorted.Sort(y, sorted.Sort(x, s.room(s.tmp, size)))
 		}
 		if h == int(out.levels)-1 {
 			out.levels++
@@ -47,6 +47,15 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 		n -= len(up)
 	}
 	out.bounds[out.levels] = uint16(at)
+}
+
+// room returns n words of scratch memory, those it is given if they are enough. New memory
+// is for the values of the largest level of two sketches, so that it seldom grows.
+func (s *shape) room(words []uint64, n int) []uint64 {
+	if cap(words) < n {
+		return make([]uint64, n, max(n, 2*s.k))
+	}
+	return words[:n]
 }
 
 // levelOrNone is level, of a level that may be above the last.
@@ -78,7 +87,7 @@ func (s *States) halve(h int, m *meta, x, y, up []uint64) (left uint64, halved [
 	}
 	if len(x) > 0 && len(up) > 0 {
 		n := len(x) + len(up)
-		s.tmp = slices.Grow(s.tmp[:0], n)[:n]
+		s.tmp = s.room(s.tmp, n)
 		sorted.Merge(s.tmp, x, up)
 		x = s.tmp
 	} else if len(x) == 0 {
@@ -98,11 +107,11 @@ func (s *States) halve(h int, m *meta, x, y, up []uint64) (left uint64, halved [
 		left, y = y[0], y[1:]
 	}
 	n := (len(x) + len(y)) / 2
-	s.halves = slices.Grow(s.halves[:0], n)[:n]
+	s.halves = s.room(s.halves, n)
 	ofX := (len(x) + 1 - offset) / 2
 	sorted.EveryOther(s.halves[:ofX], x[min(offset, len(x)):])
 	sorted.EveryOther(s.halves[ofX:], y[min(1-offset, len(y)):])
-	s.up = slices.Grow(s.up[:0], n)[:n] // what came up before was read
+	s.up = s.room(s.up, n) // what came up before was read
 	sorted.Merge(s.up, s.halves[:ofX], s.halves[ofX:])
 	return left, s.up
 }
@@ -128,7 +137,7 @@ func (s *States) merge3(to, x, y, z []uint64) {
 	case len(y) == 0:
 		sorted.Merge(to, x, z)
 	default:
-		s.tmp = slices.Grow(s.tmp[:0], len(x)+len(y))[:len(x)+len(y)]
+		s.tmp = s.room(s.tmp, len(x)+len(y))
 		sorted.Merge(s.tmp, x, y)
 		sorted.Merge(to, s.tmp, z)
 	}
