@@ -34,7 +34,7 @@ func (s *States) join(out *meta, a []uint64, am *meta, b []uint64, bm *meta) {
 			continue
 		}
 		if h == 0 {
-			s.tmp = sorted.Sort(y, sorted.Sort(x, s.room(s.tmp, size)))
+			s.tmp = sorted.Sort(y, sorted.Sort(x, s.tmp))
 		}
 		if h == int(out.levels)-1 {
 			out.levels++

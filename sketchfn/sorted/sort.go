@@ -2,7 +2,7 @@ package sorted
 
 import "slices"
 
-// blockWords is how many words sortVectors sorts.
+// blockWords is how many words sortBlock sorts at most.
 const blockWords = vector * vector
 
 // leastSort is from how many words on that is faster.
@@ -10,18 +10,19 @@ const leastSort = 16
 
 // Sort sorts words. It returns its scratch memory, which may be nil, for the next call.
 func Sort(words, scratch []uint64) []uint64 {
-	if !hasVectors || len(words) < leastSort {
+	n := len(words)
+	if !hasVectors || n < leastSort {
 		slices.Sort(words)
 		return scratch
 	}
-	blocks := (len(words) + blockWords - 1) / blockWords
-	n := blocks * blockWords
-	scratch = slices.Grow(scratch[:0], 2*n)[:2*n]
-	from, to := scratch[:n], scratch[n:]
-	for i := copy(from, words); i < n; i++ {
-		from[i] = ^uint64(0) // sorts behind what is there, or is the same
+	for at := 0; at < n; at += blockWords {
+		sortBlock(&words[at], min(blockWords, n-at))
 	}
-	sortVectors(&from[0], blocks)
+	if n <= blockWords {
+		return scratch
+	}
+	scratch = slices.Grow(scratch[:0], n)[:n]
+	from, to := words, scratch
 	for run := blockWords; run < n; run *= 2 {
 		for at := 0; at < n; at += 2 * run {
 			mid, end := min(at+run, n), min(at+2*run, n)
@@ -29,6 +30,8 @@ func Sort(words, scratch []uint64) []uint64 {
 		}
 		from, to = to, from
 	}
-	copy(words, from)
+	if &from[0] != &words[0] {
+		copy(words, from)
+	}
 	return scratch
 }

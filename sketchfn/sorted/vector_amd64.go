@@ -11,10 +11,10 @@ var hasVectors = cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasBMI2
 //go:noescape
 func mergeVectors(out, outLast, a, b *uint64, lenA, lenB, vectors int)
 
-// sortVectors sorts the words of each of so many blocks of blockWords.
+// sortBlock sorts n words, at most blockWords.
 //
 //go:noescape
-func sortVectors(words *uint64, blocks int)
+func sortBlock(words *uint64, n int)
 
 // everyOtherVector copies every other word, n of them.
 //

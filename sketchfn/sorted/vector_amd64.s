@@ -350,23 +350,37 @@ done:
 	INPLACE(a, b) \
 	INPLACE(c, d)
 
-// func sortVectors(words *uint64, blocks int)
+// LOADROW reads a row, with ones for what is not in AX, and STOREROW writes one, but for
+// what is not in BX.
+#define LOADROW(at, z) \
+	KMOVB     AX, K1         \
+	VMOVDQU64 ones<>(SB), z  \
+	VMOVDQU64 at(DI), K1, z  \
+	SHRQ      $8, AX
+
+#define STOREROW(z, at) \
+	KMOVB     BX, K1         \
+	VMOVDQU64 z, K1, at(DI)  \
+	SHRQ      $8, BX
+
+// func sortBlock(words *uint64, n int)
 // The words of each of eight columns are sorted by a network of 19 comparisons, the
 // columns become rows, and rows are merged in pairs.
-TEXT ·sortVectors(SB), NOSPLIT, $0-16
+TEXT ·sortBlock(SB), NOSPLIT, $0-16
 	CONSTANTS
-	MOVQ words+0(FP), DI
-	MOVQ blocks+8(FP), CX
-
-block:
-	VMOVDQU64 (DI), Z0
-	VMOVDQU64 64(DI), Z1
-	VMOVDQU64 128(DI), Z2
-	VMOVDQU64 192(DI), Z3
-	VMOVDQU64 256(DI), Z4
-	VMOVDQU64 320(DI), Z5
-	VMOVDQU64 384(DI), Z6
-	VMOVDQU64 448(DI), Z7
+	MOVQ  words+0(FP), DI
+	MOVQ  n+8(FP), CX
+	MOVQ  $-1, AX
+	BZHIQ CX, AX, AX
+	MOVQ  AX, BX
+	LOADROW(0, Z0)
+	LOADROW(64, Z1)
+	LOADROW(128, Z2)
+	LOADROW(192, Z3)
+	LOADROW(256, Z4)
+	LOADROW(320, Z5)
+	LOADROW(384, Z6)
+	LOADROW(448, Z7)
 	ORDER(Z0, Z2)
 	ORDER(Z1, Z3)
 	ORDER(Z4, Z6)
@@ -428,18 +442,14 @@ block:
 	ORDER(Z10, Z12)
 	RISEANDFALL(Z8, Z9, Z11, Z10)
 	RISEANDFALL(Z14, Z15, Z13, Z12)
-	VMOVDQU64 Z8, (DI)
-	VMOVDQU64 Z9, 64(DI)
-	VMOVDQU64 Z11, 128(DI)
-	VMOVDQU64 Z10, 192(DI)
-	VMOVDQU64 Z14, 256(DI)
-	VMOVDQU64 Z15, 320(DI)
-	VMOVDQU64 Z13, 384(DI)
-	VMOVDQU64 Z12, 448(DI)
-	ADDQ $512, DI
-	DECQ CX
-	JNZ  block
-
+	STOREROW(Z8, 0)
+	STOREROW(Z9, 64)
+	STOREROW(Z11, 128)
+	STOREROW(Z10, 192)
+	STOREROW(Z14, 256)
+	STOREROW(Z15, 320)
+	STOREROW(Z13, 384)
+	STOREROW(Z12, 448)
 	VZEROUPPER
 	RET
 
