@@ -90,6 +90,7 @@ type Table struct {
 	// ForeignKeys are those by which it references tables, the oldest first.
 	ForeignKeys []ForeignKey `json:",omitempty"`
 	Identity    map[int]bool `json:",omitempty"` // identity columns; true: GENERATED ALWAYS
+	OnCommit    OnCommit     `json:",omitempty"` // of a temporary table
 	// Storage is the number under which the rows are; 0: the table's own. What
 	// replaces all rows gives the table another (ADR 8).
 	Storage id.Relation `json:",omitempty"`

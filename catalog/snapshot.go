@@ -27,6 +27,9 @@ type Snapshot struct {
 	relations []*Relation          // by schema and name
 	// referencing has the tables with foreign keys to each table.
 	referencing map[id.Relation][]*Relation
+	// Temporary is the schema with the temporary objects of the session that sees it; ""
+	// where it has none.
+	Temporary string
 }
 
 // NewSnapshot builds a snapshot of these relations.
@@ -53,7 +56,7 @@ func (s *Snapshot) With(r *Relation) *Snapshot {
 	relations := slices.Clone(s.relations)
 	relations[slices.IndexFunc(relations, func(other *Relation) bool { return other.ID == r.ID })] = r
 	out := NewSnapshot(s.Version, s.Tenant, s.Database, relations)
-	out.Schemas, out.Types = s.Schemas, s.Types
+	out.Schemas, out.Types, out.Temporary = s.Schemas, s.Types, s.Temporary
 	return out
 }
 
@@ -81,12 +84,9 @@ func (s *Snapshot) Relations() []*Relation { return s.relations }
 // ByID returns a relation or nil.
 func (s *Snapshot) ByID(n id.Relation) *Relation { return s.byID[n] }
 
-// ByName returns a relation or nil. An empty schema means public.
+// ByName returns a relation or nil. The schema is as it is named, see Named.
 func (s *Snapshot) ByName(schema, name string) *Relation {
-	if schema == "" {
-		schema = PublicSchema
-	}
-	return s.byName[schema+"."+name]
+	return s.byName[s.Named(schema)+"."+name]
 }
 
 // ViewsOf returns the continuous views that read a stream.

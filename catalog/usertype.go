@@ -99,6 +99,7 @@ func (t *Type) Enum() *types.Enum {
 
 // TypeByName returns a type of a schema by its name or that of its arrays, or nil.
 func (s *Snapshot) TypeByName(schema, name string) (t *Type, array bool) {
+	schema = s.Named(schema)
 	for _, t := range s.Types {
 		switch {
 		case t.Schema != schema:

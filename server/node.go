@@ -232,6 +232,15 @@ func (n *Node) openTenant(d store.Database) error {
 		return err
 	}
 	t := &session.Tenant{Database: d, Streams: m, Tables: tablestore.New(n.store, d.Tenant), Transport: exchange.Local{Executor: fragment.NewExecutor(m)}}
+	for _, schema := range n.catalog.Snapshot(d.Tenant).Schemas {
+		if !catalog.IsTemporary(schema.Name) {
+			continue
+		}
+		// Its session did not end in an orderly way, and nobody is served yet.
+		if err := session.DropTemporary(n.catalog, t, schema.Name); err != nil {
+			return errors.Join(err, m.Close())
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tenants[d.Name] = t

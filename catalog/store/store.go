@@ -207,8 +207,12 @@ func encode(v any) ([]byte, error) {
 	return append([]byte{descriptorVersion}, b...), err
 }
 
-// refresh makes a new snapshot of a database; s.mu is held for writing.
+// refresh makes a new snapshot of a database, as it is now: d may be from when it was opened.
+// s.mu is held for writing.
 func (s *Store) refresh(d Database) {
+	if now, ok := s.databases[d.Name]; ok && now.Tenant == d.Tenant {
+		d = now
+	}
 	var rels []*catalog.Relation
 	for _, r := range s.relations[d.Tenant] {
 		rels = append(rels, r)

@@ -102,7 +102,9 @@ func (t *Tx) Create(rels ...*catalog.Relation) error {
 		if r.ID == 0 {
 			r.ID = t.store.Reserve()
 		}
-		t.set(r)
+		if err := t.set(r); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -121,8 +123,7 @@ func (t *Tx) Update(rel id.Relation, change func(*catalog.Relation) error) error
 	if (r.Schema != old.Schema || r.Name != old.Name) && t.Snapshot().ByName(r.Schema, r.Name) != nil {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", r.Name)
 	}
-	t.set(r)
-	return nil
+	return t.set(r)
 }
 
 // SetACL says who may do what with a relation. It stays at its version: what was planned
@@ -134,17 +135,28 @@ func (t *Tx) SetACL(rel id.Relation, acl catalog.ACL) error {
 	}
 	r := copyOf(old)
 	r.ACL = acl
-	t.change(func() { put(t, t.relations, r.ID, r) })
-	return nil
+	return t.put(r)
 }
 
 // set puts a descriptor in the place of the one there is.
-func (t *Tx) set(r *catalog.Relation) {
+func (t *Tx) set(r *catalog.Relation) error {
 	if r.Schema == "" {
 		r.Schema = catalog.PublicSchema
 	}
 	r.Version = t.store.nextVersion()
-	t.change(func() { put(t, t.relations, r.ID, r) })
+	return t.put(r)
+}
+
+// put notes a descriptor. 42P01 if its session has ended meanwhile.
+func (t *Tx) put(r *catalog.Relation) (err error) {
+	t.change(func() {
+		if t.gone(r) {
+			err = sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", r.Name)
+			return
+		}
+		put(t, t.relations, r.ID, r)
+	})
+	return err
 }
 
 // Drop removes relations. 2BP01 if another session has just made a continuous view of
@@ -199,7 +211,9 @@ func (t *Tx) RenameSchema(schema catalog.Schema, name string) error {
 		}
 		next := copyOf(r)
 		next.Schema = name
-		t.set(next)
+		if err := t.set(next); err != nil {
+			return err
+		}
 	}
 	t.renameTypesOf(was, name)
 	return nil

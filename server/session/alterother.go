@@ -36,12 +36,15 @@ func onlyOwner(x *ast.AlterTable) bool {
 func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) (string, error) {
 	tag := "ALTER " + string(x.Kind)
 	if rel, index := s.indexNamed(x.Name); index != nil && (x.Kind == ast.IndexObject || x.Kind == ast.TableObject) {
+		if err := s.reachable(rel); err != nil {
+			return "", err
+		}
 		if err := s.mayAlterIndex(rel, index); err != nil {
 			return "", err
 		}
 		return tag, s.alterIndex(rel, index, x)
 	}
-	rel, err := s.lookup(x.Name)
+	rel, err := s.find(x.Name)
 	switch {
 	case err != nil && x.IfExists:
 		return tag, out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "relation %q does not exist, skipping", x.Name.Name))
@@ -62,7 +65,7 @@ func (s *Session) alterTable(ctx context.Context, x *ast.AlterTable, out *sink) 
 		if err := s.freeReferenced(ctx, rel, x, out); err != nil {
 			return "", err
 		}
-		if rel, err = s.lookup(x.Name); err != nil { // it may have lost a foreign key to itself
+		if rel, err = s.find(x.Name); err != nil { // it may have lost a foreign key to itself
 			return "", err
 		}
 		err = s.changeTable(rel, func(c *tableChange) error {
@@ -151,6 +154,11 @@ func (s *Session) place(r *catalog.Relation, x *ast.TableChange) error {
 	if x.Action == ast.SetSchema {
 		n.Schema, n.Name = x.NewName, r.Name
 	}
+	if x.Action == ast.SetSchema {
+		if to := s.snapshot().Named(x.NewName); to == catalog.TemporaryAlias || catalog.IsTemporary(to) || r.Temporary() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move objects into or out of temporary schemas")
+		}
+	}
 	schema, name, err := s.newName(n)
 	switch {
 	case err != nil:
@@ -227,7 +235,7 @@ func (s *Session) renameViewColumn(r *catalog.Relation, x *ast.TableChange) erro
 func (s *Session) indexNamed(n ast.ObjectName) (*catalog.Relation, *catalog.Index) {
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
-		schemas = s.settings.meaning().searchPath
+		schemas = s.path()
 	}
 	for _, sc := range schemas {
 		if s.snapshot().ByName(sc, n.Name) != nil {

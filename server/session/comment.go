@@ -26,6 +26,9 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 	case ast.IndexObject:
 		rel, index := s.indexNamed(x.Name)
 		if index != nil {
+			if err := s.reachable(rel); err != nil {
+				return "", err
+			}
 			if err := s.mayAlterIndex(rel, index); err != nil {
 				return "", err
 			}
@@ -80,6 +83,9 @@ func (s *Session) commentOn(x *ast.CommentOn) (string, error) {
 func (s *Session) commentOnSchema(x *ast.CommentOn, text string) error {
 	for _, schema := range s.snapshot().Schemas {
 		if schema.Name == x.Name.Name {
+			if catalog.IsTemporary(schema.Name) {
+				return errTemporarySchema(schema.Name)
+			}
 			if err := s.mustOwnSchema(&schema); err != nil {
 				return err
 			}

@@ -50,7 +50,10 @@ func (s *Session) copyTo(ctx context.Context, c *ast.Copy, out *sink) error {
 		return err
 	}
 	if command, modifies := commandOf(query); modifies || r.query.Writes {
-		if err = s.writable(command); err == nil && len(r.columns()) == 0 {
+		if !s.writesTemporary(r.query.Access) {
+			err = s.writable(command)
+		}
+		if err == nil && len(r.columns()) == 0 {
 			err = sqlerr.New(sqlerr.FeatureNotSupported, "COPY query must have a RETURNING clause")
 		}
 		if err != nil {
@@ -131,11 +134,11 @@ func (s *Session) copyRows(ctx context.Context, c *ast.Copy, r *running, out *si
 
 // copyFrom runs COPY FROM STDIN.
 func (s *Session) copyFrom(ctx context.Context, c *ast.Copy, out *sink) error {
-	if err := s.writable("COPY FROM"); err != nil {
-		return err
-	}
 	rel, err := s.lookup(c.Table)
 	if err != nil {
+		return err
+	}
+	if err := s.writable("COPY FROM"); err != nil && !rel.Temporary() {
 		return err
 	}
 	if rel.Materialized != nil {

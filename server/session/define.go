@@ -9,6 +9,7 @@ import (
 	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/bind"
+	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -40,7 +41,7 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	case *ast.CreateSequence:
 		tag, err = s.createSequence(ctx, x, out)
 	case *ast.AlterTable:
-		tag, err = s.alterTable(ctx, x, out)
+		tag, err = s.alterNamed(ctx, x, out)
 	case *ast.Refresh:
 		tag, err = s.refresh(ctx, x, out)
 	case *ast.AlterSchema:
@@ -48,7 +49,7 @@ func (s *Session) definition(ctx context.Context, stmt ast.Statement, out *sink)
 	case *ast.CommentOn:
 		tag, err = s.commentOn(x)
 	case *ast.CreateView:
-		tag, err = s.createView(ctx, x)
+		tag, err = s.createView(ctx, x, out)
 	case *ast.CreateEnum:
 		tag, err = s.createEnum(x)
 	case *ast.AlterType:
@@ -124,11 +125,7 @@ func (s *Session) exists(schema, name string, ifNotExists bool, out *sink) (bool
 }
 
 // createView runs CREATE VIEW of the ordinary kind.
-func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, error) {
-	schema, name, err := s.newName(x.Name)
-	if err != nil {
-		return "", err
-	}
+func (s *Session) createView(ctx context.Context, x *ast.CreateView, out *sink) (string, error) {
 	env := s.bindEnv(s.exprContext())
 	env.Names = bind.NewNames()
 	q, err := bind.Bind(env, x.Query, nil)
@@ -154,6 +151,10 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err := distinctColumns(cols); err != nil {
 		return "", err
 	}
+	schema, name, err := s.newView(x, q, out)
+	if err != nil {
+		return "", err
+	}
 	invoker, err := viewOptions(x.Options)
 	if err != nil {
 		return "", err
@@ -162,7 +163,7 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	if err != nil {
 		return "", err
 	}
-	view := &catalog.View{Invoker: invoker, SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView()}
+	view := &catalog.View{Invoker: invoker, SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(schema)}
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {
@@ -182,6 +183,20 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView) (string, er
 	return "CREATE VIEW", s.create(ctx, &catalog.Relation{
 		Schema: schema, Name: name, Kind: catalog.KindView, Columns: cols, View: view, Created: s.now(), Owner: s.owner(),
 	})
+}
+
+// newView checks the name of a view to be created, which is temporary if what it reads is.
+func (s *Session) newView(x *ast.CreateView, q *plan.Query, out *sink) (schema, name string, err error) {
+	temporary, err := s.usesTemporary(q)
+	if err == nil && temporary && !x.Temporary && x.Name.Schema != catalog.TemporaryAlias && !catalog.IsTemporary(x.Name.Schema) && !s.createsInTemporary() {
+		err = out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "view %q will be a temporary view", x.Name.Name))
+	}
+	if err != nil {
+		return "", "", err
+	}
+	n := x.Name
+	n.Pos = 0 // PostgreSQL says of a view only what is wrong
+	return s.newRelation(n, temporary || x.Temporary)
 }
 
 // replaces refuses columns of a view that are not those of the one it replaces, and more
@@ -254,12 +269,12 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 	}
 	var with []id.Relation
 	for _, n := range x.Names {
-		if rel, err := s.lookup(n); err == nil {
+		if rel, err := s.find(n); err == nil {
 			with = append(with, rel.ID)
 		}
 	}
 	for _, n := range x.Names {
-		rel, err := s.lookup(n)
+		rel, err := s.find(n)
 		if err != nil {
 			if !x.IfExists {
 				return "", err
@@ -382,9 +397,12 @@ func (s *Session) viewReads(view *catalog.Relation, rel id.Relation) bool {
 func (s *Session) truncate(x *ast.Truncate, out *sink) (string, error) {
 	var named []*catalog.Relation
 	for _, n := range x.Names {
-		rel, err := s.lookup(n)
-		if err != nil {
+		rel, err := s.find(n)
+		switch {
+		case err != nil:
 			return "", err
+		case s.reachable(rel) != nil:
+			return "", sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate temporary tables of other sessions")
 		}
 		if rel.Kind != catalog.KindTable {
 			return "", sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", rel.Name).WithHint("Drop the %s and create it again.", rel.Kind).At(n.Position())

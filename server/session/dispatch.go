@@ -39,7 +39,7 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 	case *ast.Show:
 		return s.show(ctx, x, out)
 	case *ast.Discard:
-		return s.discard(x, out)
+		return s.discard(ctx, x, out)
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
 		return s.preparedStatement(ctx, stmt, out)
 	case *ast.DeclareCursor, *ast.Fetch, *ast.CloseCursor:
@@ -211,7 +211,7 @@ func (s *Session) describeAggregate(x *ast.Show) (string, error) {
 	return "SELECT * FROM tally_catalog.aggregates WHERE name = " + ast.QuoteString(f.Name), nil
 }
 
-func (s *Session) discard(x *ast.Discard, out *sink) error {
+func (s *Session) discard(ctx context.Context, x *ast.Discard, out *sink) error {
 	if x.What == "ALL" || x.What == "PLANS" {
 		s.recent = recent{}
 	}
@@ -232,6 +232,15 @@ func (s *Session) discard(x *ast.Discard, out *sink) error {
 		if err := s.settings.reset(""); err != nil {
 			return err
 		}
+	}
+	if x.What == "ALL" || x.What == "TEMP" {
+		if err := s.discardTemporary(ctx, out); err != nil {
+			return err
+		}
+	}
+	// The acknowledgement comes after it is durable.
+	if err := s.endStatement(ctx, out); err != nil {
+		return err
 	}
 	return out.complete("DISCARD %s", x.What)
 }

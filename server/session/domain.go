@@ -15,7 +15,7 @@ import (
 
 // createDomain runs CREATE DOMAIN.
 func (s *Session) createDomain(x *ast.CreateDomain) (string, error) {
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newPermanent(x.Name, "domains")
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (s *Session) addDomainCheck(t *catalog.Type, p *ast.DomainPart) error {
 
 // castsTo reports whether an expression names a domain, or one that is over it.
 func (s *Session) castsTo(e ast.Expr, domain types.OID) (found bool) {
-	path := s.settings.meaning().searchPath
+	path := s.path()
 	ast.Walk(e, func(n ast.Node) bool {
 		if name, ok := n.(*ast.TypeName); ok {
 			t, _ := bind.UserType(s.snapshot(), path, name.Name)

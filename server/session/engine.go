@@ -27,9 +27,10 @@ type Tenant struct {
 	Tables    *tablestore.Store
 	Transport exchange.Transport
 
-	channels channels
-	advisory advisory
-	shut     bool // it takes no sessions any more; of the engine's directory
+	channels  channels
+	advisory  advisory
+	numbering numbering // of the sessions with temporary objects
+	shut      bool      // it takes no sessions any more; of the engine's directory
 }
 
 // Engine is what sessions share. All fields are set before the first session.

@@ -24,6 +24,12 @@ func (d *definer) foreignKey(c ast.Constraint) error {
 	if err != nil {
 		return err
 	}
+	switch {
+	case d.table.Temporary() && !target.Temporary():
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "constraints on temporary tables may reference only temporary tables")
+	case target.Temporary() && !d.table.Temporary():
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "constraints on permanent tables may reference only permanent tables")
+	}
 	k := catalog.ForeignKey{
 		ID: d.s.engine.Catalog.Reserve(), Name: c.Name, Target: target.ID, MatchFull: c.References.MatchFull,
 		OnUpdate: actionOf[c.References.OnUpdate], OnDelete: actionOf[c.References.OnDelete], NotValid: c.NotValid,
@@ -510,12 +516,12 @@ func (s *Session) setConstraints(ctx context.Context, x *ast.SetConstraints, out
 func (s *Session) constraintsNamed(n ast.ObjectName, deferred bool) ([]id.Relation, error) {
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
-		schemas = s.settings.meaning().searchPath
+		schemas = s.path()
 	}
 	for _, schema := range schemas {
 		keys, others := []id.Relation{}, false
 		for _, r := range s.snapshot().Relations() {
-			if r.Table == nil || r.Schema != schema {
+			if r.Table == nil || r.Schema != s.snapshot().Named(schema) {
 				continue
 			}
 			for _, k := range r.Table.ForeignKeys {

@@ -222,6 +222,9 @@ func (g *granting) schema(name string) (*catalog.Schema, error) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "privileges on schema %q cannot be changed", name)
 	}
 	if schema := g.s.snapshot().Schema(name); schema != nil {
+		if catalog.IsTemporary(name) {
+			return nil, errTemporarySchema(name)
+		}
 		return schema, nil
 	}
 	return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name)

@@ -207,7 +207,7 @@ func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error
 	for _, n := range x.Names {
 		schemas := []string{n.Schema}
 		if n.Schema == "" {
-			schemas = s.settings.meaning().searchPath
+			schemas = s.path()
 		}
 		var rel *catalog.Relation
 		var index *catalog.Index
@@ -231,6 +231,9 @@ func (s *Session) dropIndexes(ctx context.Context, x *ast.Drop, out *sink) error
 		case index.Constraint:
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, rel.Name).
 				WithHint("You can drop constraint %s on table %s instead.", index.Name, rel.Name)
+		}
+		if err := s.reachable(rel); err != nil {
+			return err
 		}
 		if err := s.mayDropIndex(rel, index); err != nil {
 			return err

@@ -134,14 +134,27 @@ func (c *systemCatalog) RoleNamed(id uint32) (string, bool) {
 	return "", false
 }
 
-// lookup returns a user relation by name; 42P01 if there is none.
+// lookup returns a user relation by name; 42P01 if there is none, and 0A000 if it is a
+// temporary one of another session.
 func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
+	r, err := s.find(n)
+	if err == nil {
+		err = s.reachable(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// find returns a user relation of any session by name; 42P01 if there is none.
+func (s *Session) find(n ast.ObjectName) (*catalog.Relation, error) {
 	if n.Catalog != "" && n.Catalog != s.tenant.Database.Name {
 		return nil, bind.OtherDatabase(n)
 	}
 	schemas := []string{n.Schema}
 	if n.Schema == "" {
-		schemas = s.settings.meaning().searchPath
+		schemas = s.path()
 	}
 	snapshot := s.snapshot()
 	for _, sc := range schemas {
@@ -152,12 +165,8 @@ func (s *Session) lookup(n ast.ObjectName) (*catalog.Relation, error) {
 	if n.Schema != "" && snapshot.HasSchema(n.Schema) && !s.usable(n.Schema) {
 		return nil, sqlerr.From(denied("schema", n.Schema)).At(n.Position())
 	}
-	var names []string
-	for _, r := range snapshot.Relations() {
-		names = append(names, r.Name)
-	}
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", strings.Join(n.Parts(), ".")).At(n.Position())
-	if near := expr.NearestName(n.Name, names); near != "" {
+	if near := expr.NearestName(n.Name, snapshot.Names()); near != "" {
 		err = err.WithHint("Perhaps you meant %q.", near)
 	}
 	return nil, err
@@ -186,6 +195,8 @@ func (s *Session) newName(n ast.ObjectName) (schema, name string, err error) {
 			WithDetail("System catalog modifications are currently disallowed.").At(n.Position())
 	case !snapshot.HasSchema(schema):
 		return "", "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(n.Position())
+	case snapshot.OfOther(schema):
+		return "", "", sqlerr.New(sqlerr.InvalidTableDefinition, "cannot create relations in temporary schemas of other sessions").At(n.Position())
 	case !s.mayIn(schema, catalog.MayCreate):
 		return "", "", sqlerr.From(denied("schema", schema)).At(n.Position())
 	case len(n.Name) > 63:

@@ -403,7 +403,7 @@ func (s *Session) advance(ctx context.Context, p *portal, maxRows int, out *sink
 			if err := s.plan(p.prepared); err != nil {
 				return nil, err
 			}
-			if p.prepared.query.Writes {
+			if p.prepared.query.Writes && !s.writesTemporary(p.prepared.query.Access) {
 				if err := s.writable("SELECT"); err != nil {
 					return nil, err
 				}

@@ -20,6 +20,9 @@ func (s *Session) permitted(list []plan.Access) error {
 	snapshot := s.snapshot()
 	for i := range list {
 		a := &list[i]
+		if rel := snapshot.ByID(a.Relation); rel != nil && snapshot.OfOther(rel.Schema) {
+			return s.reachable(rel)
+		}
 		role := who.role
 		if a.As != "" {
 			role = who.roles.Owner(a.As)
@@ -110,7 +113,11 @@ func (s *Session) mayIn(schema string, want catalog.Privileges) bool {
 	if isSystemSchema(schema) {
 		return want == catalog.MayUse
 	}
-	x := s.snapshot().Schema(schema)
+	snapshot := s.snapshot()
+	if own := snapshot.Temporary; own != "" && snapshot.Named(schema) == own {
+		return !want.Has(catalog.MayCreate) || s.mayInDatabase(catalog.MayCreateTemporary) == nil
+	}
+	x := snapshot.Schema(schema)
 	return x != nil && who.roles.Allowed(who.role, access.OfSchema(x), want).Has(want)
 }
 
@@ -119,8 +126,10 @@ func (s *Session) usable(schema string) bool { return s.mayIn(schema, catalog.Ma
 
 // usablePath returns the search path without the schemas that the session's role may not
 // use, which are passed over.
-func (s *Session) usablePath() []string {
-	path := s.settings.meaning().searchPath
+func (s *Session) usablePath() []string { return s.usableOf(s.path()) }
+
+// usableOf returns the schemas of a path that the session's role may use.
+func (s *Session) usableOf(path []string) []string {
 	if s.superuser() {
 		return path
 	}
@@ -157,10 +166,13 @@ func (n numbers) mayAny(r *catalog.Relation, of catalog.Privileges) error {
 
 // namesOfView returns the search path by which the names in the body of a new view are
 // looked up: without the schemas that there are not, for who makes one later should
-// have no say in what the view reads.
-func (s *Session) namesOfView() []string {
+// have no say in what the view reads, and without that of the session's temporary objects,
+// unless the view is one.
+func (s *Session) namesOfView(schema string) []string {
 	snapshot := s.snapshot()
-	return slices.DeleteFunc(slices.Clone(s.usablePath()), func(schema string) bool { return !snapshot.HasSchema(schema) && !isSystemSchema(schema) })
+	return slices.DeleteFunc(slices.Clone(s.usablePath()), func(x string) bool {
+		return !snapshot.HasSchema(x) && !isSystemSchema(x) || catalog.IsTemporary(x) && x != schema
+	})
 }
 
 // withoutRelation drops what a statement needs of a relation that is not in the catalog.

@@ -393,7 +393,7 @@ func (s *Session) runQuery(ctx context.Context, stmt ast.Statement, params []typ
 
 func (s *Session) finishQuery(ctx context.Context, r *running, stmt ast.Statement, out *sink) error {
 	command, modifies := commandOf(stmt)
-	if modifies || r.query.Writes {
+	if (modifies || r.query.Writes) && !s.writesTemporary(r.query.Access) {
 		if err := s.writable(command); err != nil {
 			return err
 		}

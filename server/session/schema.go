@@ -55,6 +55,9 @@ func (s *Session) alterSchema(x *ast.AlterSchema) (string, error) {
 		return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", x.Name)
 	}
 	schema := s.snapshot().Schemas[at]
+	if catalog.IsTemporary(schema.Name) {
+		return "", errTemporarySchema(schema.Name)
+	}
 	if err := s.mustOwnSchema(&schema); err != nil {
 		return "", err
 	}
@@ -127,6 +130,8 @@ func (s *Session) dropSchemas(ctx context.Context, x *ast.Drop, out *sink) error
 		switch {
 		case n.Name == catalog.PublicSchema || isSystemSchema(n.Name):
 			return sqlerr.New(sqlerr.FeatureNotSupported, "schema %q cannot be dropped", n.Name).At(n.Position())
+		case catalog.IsTemporary(n.Name) && s.snapshot().HasSchema(n.Name):
+			return errTemporarySchema(n.Name)
 		case s.snapshot().HasSchema(n.Name):
 		case x.IfExists:
 			if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "schema %q does not exist, skipping", n.Name)); err != nil {

@@ -179,7 +179,7 @@ func (s *Session) ownSequence(rel *catalog.Relation, by *ast.ObjectName) error {
 // createSequence runs CREATE SEQUENCE.
 func (s *Session) createSequence(ctx context.Context, x *ast.CreateSequence, out *sink) (string, error) {
 	const tag = "CREATE SEQUENCE"
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newRelation(x.Name, x.Temporary)
 	if err != nil {
 		return "", err
 	}
@@ -217,6 +217,7 @@ func (s *Session) columnOf(table, sequence *catalog.Relation) int {
 type taken struct {
 	of   map[id.Relation]int64
 	last id.Relation // the sequence of the last one
+	kept int         // that were there when what is gone was forgotten
 }
 
 // numbers implements expr.Sequences for a session.
@@ -238,7 +239,15 @@ func (n numbers) sequence(oid uint32) (*catalog.Relation, error) {
 	case rel.Sequence == nil:
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a sequence", rel.Name)
 	}
-	return rel, nil
+	return rel, n.s.reachable(rel)
+}
+
+// writable refuses to count in a read-only transaction, but for temporary sequences.
+func (n numbers) writable(rel *catalog.Relation, command string) error {
+	if rel.Temporary() {
+		return nil
+	}
+	return n.s.writable(command)
 }
 
 // NextValue implements expr.Sequences.
@@ -250,17 +259,15 @@ func (n numbers) NextValue(oid uint32) (int64, error) {
 	if err := n.mayAny(rel, catalog.MayUse|catalog.MayUpdate); err != nil {
 		return 0, err
 	}
-	if err := n.s.writable("nextval()"); err != nil {
+	if err := n.writable(rel, "nextval()"); err != nil {
 		return 0, err
 	}
 	v, err := n.s.tx().NextValue(n.s.statement, rel)
 	if err != nil {
 		return 0, err
 	}
-	if n.s.taken.of == nil {
-		n.s.taken.of = map[id.Relation]int64{}
-	}
-	n.s.taken.of[rel.ID], n.s.taken.last = v, rel.ID
+	n.s.taken.remember(rel.ID, v, n.s.snapshot())
+	n.s.taken.last = rel.ID
 	return v, nil
 }
 
@@ -303,24 +310,21 @@ func (n numbers) SetValue(oid uint32, value int64, called bool) error {
 	if err := n.mayAny(rel, catalog.MayUpdate); err != nil {
 		return err
 	}
-	if err := n.s.writable("setval()"); err != nil {
+	if err := n.writable(rel, "setval()"); err != nil {
 		return err
 	}
 	if err := n.s.tx().SetValue(n.s.statement, rel, value, called); err != nil {
 		return err
 	}
 	if called {
-		if n.s.taken.of == nil {
-			n.s.taken.of = map[id.Relation]int64{}
-		}
-		n.s.taken.of[rel.ID] = value
+		n.s.taken.remember(rel.ID, value, n.s.snapshot())
 	}
 	return nil
 }
 
 // OwnedSequence implements expr.Sequences.
 func (n numbers) OwnedSequence(table, column string) (string, error) {
-	oid, ok := (&systemCatalog{s: n.s}).RelationOID(table, n.s.settings.meaning().searchPath)
+	oid, ok := (&systemCatalog{s: n.s}).RelationOID(table, n.s.path())
 	rel := n.s.snapshot().ByID(id.Relation(oid))
 	if !ok || rel == nil {
 		return "", sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", table)
@@ -331,7 +335,11 @@ func (n numbers) OwnedSequence(table, column string) (string, error) {
 	}
 	for _, q := range n.s.ownedSequences(rel) {
 		if n.s.columnOf(rel, q) == at {
-			return ast.QuoteIdentifier(q.Schema) + "." + ast.QuoteIdentifier(q.Name), nil
+			schema := q.Schema
+			if schema == n.s.snapshot().Temporary {
+				schema = catalog.TemporaryAlias
+			}
+			return ast.QuoteIdentifier(schema) + "." + ast.QuoteIdentifier(q.Name), nil
 		}
 	}
 	return "", nil

@@ -47,6 +47,7 @@ type Session struct {
 	mailbox   *mailbox
 	activity  activity
 	temporary spill.Quota // of the files of its statements
+	objects   temporaryObjects
 }
 
 var _ pgwire.Session = (*Session)(nil)
@@ -132,6 +133,7 @@ func (s *Session) silent(severity string) bool {
 func (s *Session) Close() {
 	s.closeAll()
 	s.rollback()
+	s.endTemporary()
 	s.unlistenAll()
 	s.AdvisoryUnlockAll()
 	s.engine.directory.remove(s)
@@ -142,9 +144,9 @@ func (s *Session) Snapshot() *catalog.Snapshot { return s.snapshot() }
 
 func (s *Session) snapshot() *catalog.Snapshot {
 	if s.txn.catalog != nil {
-		return s.txn.catalog.Snapshot()
+		return s.objects.view(s.txn.catalog.Snapshot())
 	}
-	return s.engine.Catalog.Snapshot(s.tenant.Database.Tenant)
+	return s.objects.view(s.engine.Catalog.Snapshot(s.tenant.Database.Tenant))
 }
 
 // bindEnv is what a statement is bound against.
@@ -189,6 +191,10 @@ func (s *Session) currentContext() *expr.Context {
 	}
 	c.Catalog = &systemCatalog{s: s} // of the relations that there are now
 	c.Now, c.Location, c.User, c.SessionUser, c.SearchPath = now, means.location, means.user, s.SessionUser(), s.usablePath()
+	c.Temporary, c.ListedPath = s.snapshot().Temporary, nil
+	if c.Temporary != "" {
+		c.ListedPath = s.usableOf(s.listedPath())
+	}
 	return c
 }
 

@@ -20,7 +20,7 @@ const maxPartitions = 1024
 
 // createStream runs CREATE STREAM.
 func (s *Session) createStream(x *ast.CreateStream, out *sink) (string, error) {
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newPermanent(x.Name, "streams")
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func readWeight(rel *catalog.Relation, o *catalog.StreamOptions, weight []int) e
 // read the retained log, telling the client how far it is.
 func (s *Session) createContinuousView(ctx context.Context, x *ast.CreateContinuousView, out *sink) (string, error) {
 	const tag = "CREATE CONTINUOUS VIEW"
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newPermanent(x.Name, "continuous views")
 	if err != nil {
 		return "", err
 	}

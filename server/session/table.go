@@ -72,19 +72,12 @@ func (s *Session) defaultsOf(defs []ast.ColumnDef) map[int]string {
 
 // createTable runs CREATE TABLE and CREATE TABLE AS.
 func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink) (string, error) {
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newTable(x)
 	if err != nil {
 		return "", err
 	}
 	if done, err := s.exists(schema, name, x.IfNotExists, out); done || err != nil {
 		return createTag(x), err
-	}
-	if x.Temporary {
-		err := out.writer.Notice("WARNING", sqlerr.New(sqlerr.Warning, "temporary tables are not supported: %q is a table that all sessions see and that stays", name).
-			WithHint("Drop it when it is no longer needed."))
-		if err != nil {
-			return "", err
-		}
 	}
 	if x.As != nil || x.Execute != nil {
 		return s.createTableAs(ctx, x, schema, name, out)
@@ -92,7 +85,7 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 	d := &definer{s: s, taken: map[string]bool{name: true}}
 	d.table = &catalog.Relation{
 		ID: s.engine.Catalog.Reserve(), Schema: schema, Name: name, Kind: catalog.KindTable, Created: s.now(), Owner: s.owner(),
-		Table: &catalog.Table{Defaults: map[int]string{}, Identity: map[int]bool{}},
+		Table: &catalog.Table{OnCommit: onCommitOf[x.OnCommit], Defaults: map[int]string{}, Identity: map[int]bool{}},
 	}
 	for i := range x.Columns {
 		add := func() error { return d.column(&x.Columns[i]) }
@@ -134,6 +127,25 @@ func (s *Session) createTable(ctx context.Context, x *ast.CreateTable, out *sink
 		}
 	}
 	return "CREATE TABLE", s.create(ctx, append([]*catalog.Relation{d.table}, d.sequences...)...)
+}
+
+var onCommitOf = map[ast.OnCommit]catalog.OnCommit{ast.OnCommitDelete: catalog.DeleteRows, ast.OnCommitDrop: catalog.DropTable}
+
+// newTable checks the name of a table or a materialized view to be created, and what is
+// said of its being temporary.
+func (s *Session) newTable(x *ast.CreateTable) (schema, name string, err error) {
+	if x.Materialized {
+		return s.newPermanent(x.Name, "materialized views")
+	}
+	schema, name, err = s.newRelation(x.Name, x.Temporary)
+	switch {
+	case err != nil:
+	case x.OnCommit != ast.OnCommitUnset && !catalog.IsTemporary(schema):
+		err = sqlerr.New(sqlerr.InvalidTableDefinition, "ON COMMIT can only be used on temporary tables")
+	case x.Unlogged && catalog.IsTemporary(schema):
+		err = sqlerr.New(sqlerr.InvalidTableDefinition, "only temporary relations may be created in temporary schemas").At(x.Name.Position())
+	}
+	return schema, name, err
 }
 
 // definer makes the descriptor of a table, or changes it.
@@ -256,10 +268,8 @@ func (s *Session) nameTaken(schema, name string) bool {
 
 // findIndex returns an index by name, and its table; nil if there is none.
 func (s *Session) findIndex(schema, name string) (*catalog.Relation, *catalog.Index) {
-	for _, r := range s.snapshot().Relations() {
-		if r.Schema != schema {
-			continue
-		}
+	snapshot := s.snapshot()
+	for _, r := range snapshot.In(snapshot.Named(schema)) {
 		for _, x := range r.Indexes() {
 			if x.Name == name {
 				return r, &x

@@ -40,7 +40,7 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 	if err := checkStorage(x.Options); err != nil {
 		return "", err
 	}
-	rel := &catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindTable, Table: &catalog.Table{}, Created: s.now(), Owner: s.owner()}
+	rel := &catalog.Relation{Schema: schema, Name: name, Kind: catalog.KindTable, Table: &catalog.Table{OnCommit: onCommitOf[x.OnCommit]}, Created: s.now(), Owner: s.owner()}
 	for i, c := range q.Output {
 		c.Role, c.NotNull = types.RoleData, false
 		if i < len(x.ColumnNames) {
@@ -52,13 +52,19 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		rel.Columns = append(rel.Columns, c)
 	}
 	if x.Materialized {
+		switch temporary, err := s.usesTemporary(q); {
+		case err != nil:
+			return "", err
+		case temporary:
+			return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
+		}
 		source, err := s.expandedStars(env, q, x.Source)
 		if err != nil {
 			return "", err
 		}
 		rel.Kind = catalog.KindMaterialized
 		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: catalog.View{
-			SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(),
+			SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(schema),
 		}}
 	}
 	if err := distinctColumns(rel.Columns); err != nil {
@@ -171,6 +177,7 @@ func (s *Session) bindBody(rel *catalog.Relation) (*plan.Query, error) {
 	env := s.bindEnv(s.exprContext())
 	env.Snapshot = catalog.NewSnapshot(now.Version, now.Tenant, now.Database, relations)
 	env.Snapshot.Schemas, env.Snapshot.Public, env.Snapshot.Types = now.Schemas, now.Public, now.Types
+	env.Snapshot.Temporary = now.Temporary
 	var names []string
 	for _, c := range rel.Columns {
 		names = append(names, ast.QuoteIdentifier(c.Name))

@@ -211,7 +211,7 @@ func (s *Session) abandonStatement() {
 // commit makes the transaction durable: the rows of all streams together, then the
 // tables'.
 func (s *Session) commit(ctx context.Context, out *sink) error {
-	if err := s.checkPostponed(ctx, true); err != nil {
+	if err := s.beforeCommit(ctx, out); err != nil {
 		s.rollback()
 		return err
 	}
@@ -387,7 +387,7 @@ func (s *Session) endBlock(ctx context.Context, t *ast.Transaction, out *sink, t
 	var err error
 	if tag == "COMMIT" && !s.txn.failed() {
 		if err = s.holdCursors(ctx, out); err == nil {
-			err = s.checkPostponed(ctx, true)
+			err = s.beforeCommit(ctx, out)
 		}
 		if err != nil {
 			s.abandonBlock()

@@ -15,22 +15,55 @@ import (
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// Text that is kept with a table (defaults, checks) names types of users with their
-// schemas, but for those in public; views keep theirs with the search path.
+// Text that is kept with a table (defaults, checks) names types of users and sequences with
+// their schemas, but for those in public; views keep theirs with the search path.
 var storedPath = []string{catalog.PublicSchema}
 
 // storedText returns an expression as text that means the same for every session.
 func (s *Session) storedText(e ast.Expr) string {
-	path := s.settings.meaning().searchPath
+	path := s.path()
 	ast.Walk(e, func(n ast.Node) bool {
 		if name, ok := n.(*ast.TypeName); ok && name.Name.Schema == "" {
 			if t, _ := bind.UserType(s.snapshot(), path, name.Name); t != nil && t.Schema != catalog.PublicSchema {
 				name.Name.Schema = t.Schema
 			}
 		}
+		if l := relationLiteral(n); l != nil {
+			l.Text = s.storedName(l.Text)
+		}
 		return true
 	})
 	return ast.String(e)
+}
+
+// relationLiteral returns the literal in an expression that names a relation: of a cast to
+// regclass, or of a function of sequences; nil if it is neither.
+func relationLiteral(n ast.Node) *ast.Literal {
+	var arg ast.Expr
+	switch x := n.(type) {
+	case *ast.Cast:
+		if x.Type.Name.Name == "regclass" && len(x.Type.ArrayBounds) == 0 {
+			arg = x.Arg
+		}
+	case *ast.FuncCall:
+		if len(x.Args) > 0 && slices.Contains([]string{"nextval", "currval", "setval"}, x.Name.Name) {
+			arg = x.Args[0]
+		}
+	}
+	if l, ok := arg.(*ast.Literal); ok && l.Kind == ast.StringLiteral {
+		return l
+	}
+	return nil
+}
+
+// storedName returns the name of a relation with its schema, but for one in public.
+func (s *Session) storedName(text string) string {
+	oid, ok := (&systemCatalog{s: s}).RelationOID(text, s.usablePath())
+	rel := s.snapshot().ByID(id.Relation(oid))
+	if !ok || rel == nil {
+		return text
+	}
+	return sequenceName(rel.Schema, rel.Name)
 }
 
 // storedExpr parses stored text.
@@ -383,7 +416,7 @@ func (s *Session) errTypeRequired(n ast.ObjectName, shown string) error {
 		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because %s %s requires it", rel.Name, rel.Kind, rel.Name).
 			WithHint("You can drop %s %s instead.", rel.Kind, rel.Name)
 	}
-	if t, array := bind.UserType(s.snapshot(), s.settings.meaning().searchPath, n); array {
+	if t, array := bind.UserType(s.snapshot(), s.path(), n); array {
 		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because type %s requires it", shown, t.Shown()).
 			WithHint("You can drop type %s instead.", t.Shown())
 	}

@@ -96,7 +96,7 @@ func (s *Session) arrayName(schema, name string) string {
 
 // createEnum runs CREATE TYPE name AS ENUM.
 func (s *Session) createEnum(x *ast.CreateEnum) (string, error) {
-	schema, name, err := s.newName(x.Name)
+	schema, name, err := s.newPermanent(x.Name, "types")
 	if err != nil {
 		return "", err
 	}

@@ -67,6 +67,7 @@ type CreateSequence struct {
 	Pos
 	Name        ObjectName
 	IfNotExists bool
+	Temporary   bool
 	Options     SequenceOptions
 }
 
@@ -151,8 +152,19 @@ type Watermark struct {
 	Expr   Expr
 }
 
-// CreateTable is CREATE [TEMP] TABLE, also CREATE TABLE ... AS query and CREATE
-// MATERIALIZED VIEW.
+// OnCommit is what becomes of a temporary table at the end of a transaction.
+type OnCommit uint8
+
+// The ON COMMIT clauses.
+const (
+	OnCommitUnset OnCommit = iota
+	OnCommitPreserve
+	OnCommitDelete
+	OnCommitDrop
+)
+
+// CreateTable is CREATE [TEMP] TABLE, also CREATE TABLE ... AS query, SELECT INTO and
+// CREATE MATERIALIZED VIEW.
 type CreateTable struct {
 	Pos
 	Materialized bool
@@ -163,6 +175,7 @@ type CreateTable struct {
 	Columns      []ColumnDef
 	Constraints  []Constraint
 	Options      []Option
+	OnCommit     OnCommit
 	// As is the query of CREATE TABLE AS, whose column names are in ColumnNames; Execute
 	// stands in its place.
 	As          *Select

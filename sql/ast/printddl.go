@@ -65,6 +65,9 @@ func (p *printer) create(s Statement) {
 			p.roleWord(x.Owner)
 		}
 	case *CreateSequence:
+		if x.Temporary {
+			p.write("TEMPORARY ")
+		}
 		p.write("SEQUENCE ")
 		p.ifNotExists(x.IfNotExists)
 		p.name(x.Name)
@@ -84,6 +87,10 @@ func (p *printer) viewHead(name ObjectName, columns []Identifier, options []Opti
 	p.write(" AS ")
 }
 
+var onCommitTexts = [...]string{
+	OnCommitUnset: "", OnCommitPreserve: " ON COMMIT PRESERVE ROWS", OnCommitDelete: " ON COMMIT DELETE ROWS", OnCommitDrop: " ON COMMIT DROP",
+}
+
 func (p *printer) createTable(x *CreateTable) {
 	if x.Temporary {
 		p.write("TEMPORARY ")
@@ -101,6 +108,7 @@ func (p *printer) createTable(x *CreateTable) {
 	if x.As == nil && x.Execute == nil {
 		p.elements(x.Columns, x.Constraints, nil)
 		p.withOptions(x.Options)
+		p.write(onCommitTexts[x.OnCommit])
 		return
 	}
 	if len(x.ColumnNames) > 0 {
@@ -108,6 +116,7 @@ func (p *printer) createTable(x *CreateTable) {
 		p.idents(x.ColumnNames)
 	}
 	p.withOptions(x.Options)
+	p.write(onCommitTexts[x.OnCommit])
 	p.write(" AS ")
 	if x.Execute != nil {
 		p.statement(x.Execute)

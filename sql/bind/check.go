@@ -61,6 +61,9 @@ func (b *binder) storedCondition(rel *catalog.Relation, sql, what string) (expr.
 		return nil, err
 	}
 	cond, err := b.check(rel, stored, "check constraint")
+	if err == nil {
+		cond = b.fixNames(cond)
+	}
 	if err != nil || cond.Type().OID == types.Bool {
 		return cond, err
 	}

@@ -250,7 +250,7 @@ func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
 	}
 	path := b.searchPath()
 	if n.Schema != "" {
-		path = []string{n.Schema}
+		path = []string{b.named(n.Schema)}
 	}
 	for _, s := range path {
 		if r := b.env.Snapshot.ByName(s, n.Name); r != nil && b.usable(s) {
@@ -258,6 +258,17 @@ func (b *binder) relation(n ast.ObjectName) *catalog.Relation {
 		}
 	}
 	return nil
+}
+
+// named returns the schema that a name in front of a dot means. In the body of a temporary
+// view pg_temp is that of the view, whoever looks at it.
+func (b *binder) named(schema string) string {
+	if schema == catalog.TemporaryAlias {
+		if at := slices.IndexFunc(b.searchPath(), catalog.IsTemporary); at >= 0 {
+			return b.searchPath()[at]
+		}
+	}
+	return schema
 }
 
 // elsewhere reports whether a name is of another database.
@@ -322,10 +333,7 @@ func (b *binder) undefinedTable(n ast.ObjectName) error {
 		name = n.Schema + "." + name
 	}
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name).At(n.Position())
-	var names []string
-	for _, r := range b.env.Snapshot.Relations() {
-		names = append(names, r.Name)
-	}
+	names := b.env.Snapshot.Names()
 	if b.env.Virtual != nil {
 		names = append(names, b.env.Virtual.Names()...)
 	}
@@ -381,6 +389,9 @@ func (b *binder) relationScope(rel *catalog.Relation, alias *ast.Alias, ctx *con
 	}
 	if r.node, err = fixZone(r.node, rel.View.TimeZone); err != nil {
 		return nil, sqlerr.From(err).InContext("view %q", rel.Name)
+	}
+	if path := b.viewPath; rel.View.Path != nil {
+		r.node = plan.MapExprs(r.node, func(e expr.Expr) expr.Expr { return expr.FixNames(e, b.env.context(), path) })
 	}
 	for i := range r.cols {
 		if i < len(rel.Columns) {

@@ -291,7 +291,7 @@ func (b *binder) storedDefault(text, what string, assign func(expr.Expr) (expr.E
 	if err != nil {
 		return nil, err
 	}
-	return assign(e)
+	return assign(b.fixNames(e))
 }
 
 // modify completes a statement that writes: it yields what RETURNING asks for of

@@ -56,7 +56,7 @@ type qualifier struct{ schema, name string }
 
 // names reports whether a column so qualified may be one of the table.
 func (q qualifier) names(t qualifier) bool {
-	return q.name == t.name && (q.schema == "" || q.schema == t.schema)
+	return q.name == t.name && (q.schema == "" || q.schema == t.schema || q.schema == catalog.TemporaryAlias && catalog.IsTemporary(t.schema))
 }
 
 // conflicts reports whether two tables may not stand in one FROM.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/ast"
+	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -54,6 +55,12 @@ func userType(n *ast.TypeName, t *catalog.Type, array bool) (types.Type, error) 
 		return types.Of(t.OID.ArrayOf()), nil
 	}
 	return types.Of(t.OID), nil
+}
+
+// fixNames makes names of relations without a schema in such text mean those of public, and
+// only others where that has none, whatever temporary ones the session has.
+func (b *binder) fixNames(e expr.Expr) expr.Expr {
+	return expr.FixNames(e, b.env.context(), append([]string{catalog.PublicSchema}, b.env.SearchPath...))
 }
 
 // storedText makes types without a schema mean those of public, as in text that is kept

@@ -193,6 +193,28 @@ func FixZone(e Expr, loc *time.Location) Expr {
 	})
 }
 
+// FixNames replaces the literals of e that name relations by what they name on a search
+// path; those that name nothing there stay.
+func FixNames(e Expr, with *Context, path []string) Expr {
+	ec := *with
+	ec.SearchPath = path
+	return Rewrite(e, func(x Expr) Expr {
+		c, ok := x.(*castExpr)
+		if !ok || !c.literal || c.to.OID != types.Regclass {
+			return x
+		}
+		if _, ok := c.arg.(*Const); !ok {
+			return x
+		}
+		d, err := EvalConst(&ec, c)
+		if err != nil {
+			return x
+		}
+		d.Type = c.to
+		return &Const{Datum: d}
+	})
+}
+
 // Type implements Expr.
 func (c *castExpr) Type() types.Type { return c.to }
 

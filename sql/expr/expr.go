@@ -49,6 +49,10 @@ type Context struct {
 	SessionUser string
 	Database    string
 	SearchPath  []string
+	// ListedPath is SearchPath as it was set, without what comes first in any case; nil is
+	// the same.
+	ListedPath []string
+	Temporary  string // schema of the session's temporary objects; "" where it has none
 	// Setting returns a run-time setting for current_setting(); ok is false if it is unknown.
 	Setting func(name string) (value string, ok bool)
 	// Set changes a run-time setting for set_config(); nil refuses.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tallydb/tallydb/catalog"
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
@@ -26,9 +27,15 @@ func nameDatum(s string) (types.Datum, error) {
 	return types.Datum{Type: types.Of(types.Name), Bytes: []byte(s)}, nil
 }
 
-func (ec *Context) currentSchemas() []string {
+// currentSchemas returns the schemas of the search path, those of which it is implicit that
+// they come first only where all are asked for.
+func (ec *Context) currentSchemas(all bool) []string {
 	var out []string
-	for _, s := range ec.SearchPath {
+	path := ec.SearchPath
+	if !all && ec.ListedPath != nil {
+		path = ec.ListedPath
+	}
+	for _, s := range path {
 		if s == "$user" || s != "pg_catalog" && s != "information_schema" && !ec.hasSchema(s) {
 			continue
 		}
@@ -76,13 +83,13 @@ func systemFunctions() []overload {
 			return nameDatum(ec.Database)
 		}).stable(),
 		fn("current_schema() name", "first schema of the search path", func(ec *Context, _ []types.Datum) (types.Datum, error) {
-			if s := ec.currentSchemas(); len(s) > 0 {
+			if s := ec.currentSchemas(false); len(s) > 0 {
 				return nameDatum(s[0])
 			}
 			return types.NullOf(types.Of(types.Name)), nil
 		}).stable(),
 		fn("current_schemas(bool) _name", "schemas of the search path", func(ec *Context, a []types.Datum) (types.Datum, error) {
-			names := ec.currentSchemas()
+			names := ec.currentSchemas(a[0].Int != 0)
 			if a[0].Int != 0 && !slices.Contains(names, "pg_catalog") {
 				names = append([]string{"pg_catalog"}, names...)
 			}
@@ -111,6 +118,10 @@ func catalogFunctions() []overload {
 			}
 			return nameDatum("unknown (OID=" + strconv.FormatInt(a[0].Int, 10) + ")")
 		}).stable(),
+		fn("pg_my_temp_schema() oid", "schema of the session's temporary objects, 0 if none", func(ec *Context, _ []types.Datum) (types.Datum, error) {
+			return types.IntDatum(types.Oid, int64(ec.temporarySchema())), nil
+		}).stable(),
+		fn("pg_is_other_temp_schema(oid) bool", "whether a schema has the temporary objects of another session", otherTemporary).stable(),
 		fn("pg_backend_pid() int4", "number of the session", func(ec *Context, _ []types.Datum) (types.Datum, error) {
 			n, _ := strconv.Atoi(ec.setting("pg_backend_pid", "0"))
 			return int4(n)
@@ -157,6 +168,26 @@ func catalogFunctions() []overload {
 	}
 }
 
+// temporarySchema returns the number of the schema of the session's temporary objects, 0 if
+// there is none.
+func (ec *Context) temporarySchema() uint32 {
+	d, ok := ec.Catalog.(Definer)
+	if !ok || ec.Temporary == "" {
+		return 0
+	}
+	oid, _ := d.ObjectOID(types.Regnamespace, QuoteIdent(ec.Temporary))
+	return oid
+}
+
+func otherTemporary(ec *Context, a []types.Datum) (types.Datum, error) {
+	d, ok := ec.Catalog.(Definer)
+	if !ok {
+		return types.BoolDatum(false), nil
+	}
+	name, _ := d.ObjectName(types.Regnamespace, uint32(a[0].Int))
+	return types.BoolDatum(catalog.IsTemporary(name) && name != ec.Temporary), nil
+}
+
 // fixedFunctions answer what psql and drivers ask of things that do not exist here.
 func fixedFunctions() []overload {
 	nullText := types.NullOf(types.Of(types.Text))
@@ -173,7 +204,7 @@ func fixedFunctions() []overload {
 		"pg_conversion_is_visible(oid) bool", "pg_statistics_obj_is_visible(oid) bool", "pg_ts_config_is_visible(oid) bool",
 		"pg_ts_dict_is_visible(oid) bool", "pg_opfamily_is_visible(oid) bool")
 	add(no, "pg_relation_is_publishable(regclass) bool", "pg_index_column_has_property(regclass,int4,text) bool")
-	add(no, "pg_is_in_recovery() bool", "pg_is_other_temp_schema(oid) bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
+	add(no, "pg_is_in_recovery() bool", "pg_is_wal_replay_paused() bool", "row_security_active(oid) bool")
 	for _, object := range []string{"function", "type", "tablespace", "language"} {
 		for _, of := range []string{"text", "oid"} {
 			add(yes, "has_"+object+"_privilege("+of+",text) bool", "has_"+object+"_privilege(name,"+of+",text) bool",
@@ -188,7 +219,6 @@ func fixedFunctions() []overload {
 	add(zero, "pg_relation_size(regclass) int8", "pg_relation_size(regclass,text) int8", "pg_total_relation_size(regclass) int8",
 		"pg_table_size(regclass) int8", "pg_stat_get_numscans(oid) int8", "pg_indexes_size(regclass) int8", "pg_database_size(name) int8", "pg_database_size(oid) int8",
 		"txid_current() int8", "pg_tablespace_size(oid) int8")
-	add(types.IntDatum(types.Oid, 0), "pg_my_temp_schema() oid")
 	add(types.TextDatum("UTF8"), "getdatabaseencoding() name")
 	add(types.TextDatum(""), "pg_tablespace_location(oid) text")
 	add(types.IntDatum(types.Int4, 0), "pg_relation_is_updatable(regclass,bool) int4")

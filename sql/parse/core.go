@@ -21,7 +21,9 @@ func (p *parser) selectCore() error {
 		}
 	}
 	if p.isWord("into") {
-		return unsupported(p.cur(), "SELECT INTO")
+		if err := p.intoClause(core); err != nil {
+			return err
+		}
 	}
 	if p.isWord("from") {
 		p.emit("FROM", p.next().char)

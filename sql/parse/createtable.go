@@ -7,8 +7,11 @@ import (
 // create parses the statements that start with CREATE.
 func (p *parser) create(t *token) (ast.Statement, error) {
 	orReplace := p.acceptWords("or", "replace")
-	p.acceptWord("global", "local")
+	scoped := p.acceptWord("global", "local")
 	temporary := p.acceptWord("temp", "temporary")
+	if scoped && !temporary {
+		return nil, p.errorHere()
+	}
 	unlogged := p.acceptWord("unlogged")
 	switch {
 	case p.acceptWord("view"):
@@ -24,7 +27,7 @@ func (p *parser) create(t *token) (ast.Statement, error) {
 	case p.acceptWord("table"):
 		return p.createTable(t, temporary, unlogged)
 	case p.acceptWord("sequence"):
-		return p.createSequence(t)
+		return p.createSequence(t, temporary)
 	case temporary || unlogged:
 		return nil, p.errorHere()
 	case p.isWord("index") || p.isWords("unique", "index"):
@@ -67,10 +70,15 @@ func (p *parser) createTable(t *token, temporary, unlogged bool) (ast.Statement,
 			return nil, err
 		}
 		s.Columns, s.Constraints = elements.columns, elements.constraints
-		if p.isWord("inherits", "partition", "using", "tablespace", "on") {
+		if p.isWord("inherits", "partition", "using") {
 			return nil, unsupported(p.cur(), "this clause of CREATE TABLE")
 		}
-		s.Options, err = p.withOptions()
+		if s.Options, err = p.withOptions(); err != nil {
+			return nil, err
+		}
+		if s.OnCommit, err = p.onCommit(); err == nil && p.isWord("tablespace") {
+			err = unsupported(p.cur(), "TABLESPACE")
+		}
 		return s, err
 	}
 	if p.isPunct("(") {
@@ -79,6 +87,21 @@ func (p *parser) createTable(t *token, temporary, unlogged bool) (ast.Statement,
 		}
 	}
 	return s, p.asQuery(s)
+}
+
+// onCommit parses [ON COMMIT PRESERVE ROWS|DELETE ROWS|DROP].
+func (p *parser) onCommit() (ast.OnCommit, error) {
+	switch {
+	case !p.acceptWords("on", "commit"):
+		return ast.OnCommitUnset, nil
+	case p.acceptWords("preserve", "rows"):
+		return ast.OnCommitPreserve, nil
+	case p.acceptWords("delete", "rows"):
+		return ast.OnCommitDelete, nil
+	case p.acceptWord("drop"):
+		return ast.OnCommitDrop, nil
+	}
+	return ast.OnCommitUnset, p.errorHere()
 }
 
 // createMaterialized parses CREATE MATERIALIZED VIEW.
@@ -102,10 +125,15 @@ func (p *parser) createMaterialized(t *token, temporary bool) (ast.Statement, er
 	return s, p.asQuery(s)
 }
 
-// asQuery parses [WITH (options)] AS query [WITH [NO] DATA].
+// asQuery parses [WITH (options)] [ON COMMIT ...] AS query [WITH [NO] DATA].
 func (p *parser) asQuery(s *ast.CreateTable) (err error) {
 	if s.Options, err = p.withOptions(); err != nil {
 		return err
+	}
+	if !s.Materialized {
+		if s.OnCommit, err = p.onCommit(); err != nil {
+			return err
+		}
 	}
 	if err := p.expectWord("as"); err != nil {
 		return err

@@ -16,7 +16,8 @@ type parser struct {
 
 	partners map[int]int // of parentheses, by token; see partner
 
-	emitClause bool // the query may be followed by EMIT
+	emitClause bool  // the query may be followed by EMIT
+	into       *into // of the query that is a statement of its own; nil in others
 
 	out  output
 	side []any

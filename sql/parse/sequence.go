@@ -35,8 +35,8 @@ func (p *parser) identity() (*ast.Identity, error) {
 }
 
 // createSequence parses CREATE SEQUENCE.
-func (p *parser) createSequence(t *token) (ast.Statement, error) {
-	s := &ast.CreateSequence{Pos: ast.Pos(t.char)}
+func (p *parser) createSequence(t *token, temporary bool) (ast.Statement, error) {
+	s := &ast.CreateSequence{Pos: ast.Pos(t.char), Temporary: temporary}
 	var err error
 	if s.IfNotExists, err = p.ifNotExists(); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func (p *parser) statement() (ast.Statement, error) {
 	case t.isWord("with"):
 		return p.withStatement()
 	case t.isPunct("("), t.isWord("select", "values", "table"):
-		return p.parseQuery()
+		return p.selectStatement()
 	case t.kind != tokWord:
 		return nil, p.errorHere()
 	}
@@ -60,7 +60,7 @@ func (p *parser) statement() (ast.Statement, error) {
 func (p *parser) withStatement() (ast.Statement, error) {
 	start := p.at
 	if !p.modifies() {
-		return p.parseQuery()
+		return p.selectStatement()
 	}
 	p.skipWith()
 	body := p.at

@@ -122,6 +122,9 @@ func (c *Catalog) schemaAsked(q *expr.PrivilegeQuestion, byNumber bool) (o acces
 		}
 	}
 	for _, s := range c.userSchemas() {
+		if c.cfg.Snapshot.Temporary == s.Name {
+			s = c.ownTemporary(s)
+		}
 		if byNumber && q.Of.Int == int64(s.ID) || !byNumber && s.Name == string(q.Of.Bytes) {
 			return access.OfSchema(&s), true, nil
 		}
@@ -130,6 +133,17 @@ func (c *Catalog) schemaAsked(q *expr.PrivilegeQuestion, byNumber bool) (o acces
 		err = sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", q.Of.Bytes)
 	}
 	return o, false, err
+}
+
+// ownTemporary returns the schema of the session's temporary objects as its role may use it:
+// to create there takes a privilege on the database.
+func (c *Catalog) ownTemporary(s catalog.Schema) catalog.Schema {
+	may := catalog.MayUse
+	if c.cfg.Rights.Allowed(c.cfg.Role, access.OfDatabase(c.cfg.Snapshot), catalog.MayCreateTemporary) != 0 {
+		may |= catalog.MayCreate
+	}
+	s.ACL = catalog.ACL{{Grantor: s.Owner, Grantee: c.cfg.Role, Privileges: may}, {Grantor: s.Owner, Grantee: s.Owner, Privileges: catalog.SchemaPrivileges}}
+	return s
 }
 
 // relationAsked returns a relation, whose column is there if the question names one.

@@ -5,11 +5,10 @@ import (
 )
 
 const classColumns = `oid relname relnamespace reltype relam relfilenode relhasindex relkind relnatts relchecks
-	relhasrules relhastriggers relreplident reloptions reltuples relispopulated relowner relacl`
+	relhasrules relhastriggers relreplident reloptions reltuples relispopulated relowner relacl relpersistence`
 
 func startClasses(w *writer) {
 	w.columns(classColumns)
-	w.always("relpersistence", "p")
 }
 
 // fillSystemClasses lists the catalogs themselves.
@@ -20,7 +19,7 @@ func fillSystemClasses(w *writer) {
 		if t.kind == "r" {
 			am, file = heapOID, t.oid
 		}
-		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0, true, ownerOID, aclOrNull(t.acl()))
+		w.add(t.oid, t.name, schemaOIDs[t.schema], t.rowType, am, file, false, t.kind, t.shown, 0, t.kind == "v", false, "n", nil, -1.0, true, ownerOID, aclOrNull(t.acl()), "p")
 	}
 }
 
@@ -50,7 +49,7 @@ func fillClasses(c *Catalog, w *writer) {
 			rows = 0
 		}
 		w.add(o.oid, o.name, c.schemaOID(o.schema), o.rowType, am, file, hasIndex, o.kind, len(o.columns), checks, o.kind == "v" || o.kind == "m",
-			c.linked(o.table), identity, options, rows, o.populated(), c.roleOID(c.owner(o)), aclOrNull(o.acl()))
+			c.linked(o.table), identity, options, rows, o.populated(), c.roleOID(c.owner(o)), aclOrNull(o.acl()), o.persistence())
 	}
 }
 

@@ -72,7 +72,11 @@ func fillTables(c *Catalog, w *writer) {
 		w.add(t.schema, t.name, kinds[t.kind], "NO")
 	}
 	for _, o := range c.listed() {
-		w.add(o.schema, o.name, kinds[o.kind], yesNo(o.insertable()))
+		kind := kinds[o.kind]
+		if o.persistence() == "t" { // views too, as in PostgreSQL
+			kind = "LOCAL TEMPORARY"
+		}
+		w.add(o.schema, o.name, kind, yesNo(o.insertable()))
 	}
 }
 

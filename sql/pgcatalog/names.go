@@ -34,12 +34,20 @@ func (c *Catalog) RelationOID(name string, path []string) (uint32, bool) {
 			return t.oid, true
 		}
 		for _, o := range c.objects() {
-			if o.relation == nil && o.schema == s && o.name == rest {
+			if o.relation == nil && o.schema == c.named(s) && o.name == rest {
 				return o.oid, true
 			}
 		}
 	}
 	return 0, false
+}
+
+// named returns the schema that a name in front of a dot means.
+func (c *Catalog) named(schema string) string {
+	if c.cfg.Snapshot == nil {
+		return schema
+	}
+	return c.cfg.Snapshot.Named(schema)
 }
 
 // splitName splits a possibly quoted, possibly qualified name; what is not quoted
@@ -78,7 +86,7 @@ func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
 	}
 	shown := func(schema, name string) (string, bool) {
 		q := ast.QuoteIdentifier(name)
-		if schema != "pg_catalog" && !slices.Contains(path, schema) {
+		if !c.foundFirst(schema, name, path) {
 			q = ast.QuoteIdentifier(schema) + "." + q
 		}
 		return q, true
@@ -95,6 +103,24 @@ func (c *Catalog) RelationName(oid uint32, path []string) (string, bool) {
 		return shown(o.schema, o.name)
 	}
 	return "", false
+}
+
+// foundFirst reports whether a name without its schema means the relation of a schema: no
+// schema before it on the path has another.
+func (c *Catalog) foundFirst(schema, name string, path []string) bool {
+	if schema == "pg_catalog" && !slices.Contains(path, schema) {
+		return true
+	}
+	at := slices.Index(path, schema)
+	if at < 0 {
+		return false
+	}
+	for _, before := range path[:at] {
+		if c.cfg.Snapshot != nil && c.cfg.Snapshot.ByName(before, name) != nil || definitions().byName[before+"."+name] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // ViewDefinition implements expr.Catalog.

@@ -75,6 +75,14 @@ func (o *object) identity(column int) string {
 	return "d"
 }
 
+// persistence returns relpersistence.
+func (o *object) persistence() string {
+	if catalog.IsTemporary(o.schema) {
+		return "t"
+	}
+	return "p"
+}
+
 // relations returns the objects that have rows.
 func (c *Catalog) relations() []*object {
 	var out []*object

@@ -60,17 +60,18 @@ func (c *Catalog) owns(o *object) bool {
 }
 
 // visible returns the catalog as information_schema shows it: without the relations that
-// the session's role may do nothing with.
+// the session's role may do nothing with, and the temporary ones of other sessions.
 func (c *Catalog) visible() *Catalog {
-	if c.cfg.Rights.Superuser(c.cfg.Role) {
-		return c
-	}
+	superuser := c.cfg.Rights.Superuser(c.cfg.Role)
 	out := &Catalog{cfg: c.cfg}
 	out.objectsOnce.Do(func() {
 		out.objectByOID = map[uint32]*object{}
 		for _, o := range c.objects() {
 			of := access.OfRelation(o.guard)
-			if c.owns(o) || c.cfg.Rights.Allowed(c.cfg.Role, of, of.Kind.All()) != 0 {
+			if c.cfg.Snapshot.OfOther(o.schema) {
+				continue
+			}
+			if superuser || c.owns(o) || c.cfg.Rights.Allowed(c.cfg.Role, of, of.Kind.All()) != 0 {
 				out.objectList, out.objectByOID[o.oid] = append(out.objectList, o), o
 			}
 		}

@@ -246,6 +246,13 @@ func (m *images) commitEnds(changed map[id.Relation]*touched) {
 	}
 }
 
+// discard drops the image of a storage that nobody reads any more.
+func (m *images) discard(table id.Relation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(table)
+}
+
 func (m *images) drop(table id.Relation) {
 	if i := m.held[table]; i != nil {
 		m.bytes -= i.bytes

@@ -279,6 +279,25 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Erase adds to a batch what deletes storages that nothing has any more, and forgets them.
+// It is for those that no transaction uses.
+func (s *Store) Erase(b *kv.Batch, storages []id.Relation) error {
+	for _, storage := range storages {
+		s.forget(storage)
+		s.images.discard(storage)
+		if err := s.eraseRange(b, storage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseRange deletes what is under a storage: the kinds 'f', 'k', 'n', 'q' and 'r' are one
+// range.
+func (s *Store) eraseRange(b *kv.Batch, storage id.Relation) error {
+	return b.DeleteRange(s.prefix(storage, 'f'), kv.PrefixEnd(s.prefix(storage, 'r')))
+}
+
 // forget drops the state of a sequence that is gone.
 func (s *Store) forget(rel id.Relation) {
 	s.sequences.mu.Lock()

@@ -159,8 +159,7 @@ func (t *Tx) Free(storage id.Relation) error {
 	t.touch(storage).all = true
 	delete(t.sequences, storage)
 	t.store.forget(storage)
-	// The kinds 'f', 'k', 'n', 'q' and 'r' are one range.
-	return t.batch.DeleteRange(t.store.prefix(storage, 'f'), kv.PrefixEnd(t.store.prefix(storage, 'r')))
+	return t.store.eraseRange(t.batch, storage)
 }
 
 // Rollback drops the transaction's writes.

@@ -954,3 +954,21 @@ prepare m as merge into t using s on true when matched then delete
 
 -- @ clause-319
 explain merge into t using s on true when matched then delete
+
+-- @ clause-320
+create local temp table if not exists pg_temp.t (a int) with (fillfactor = 70) on commit drop
+
+-- @ clause-321
+create global temporary table t (a int) on commit delete rows
+
+-- @ clause-322
+create temp table t (a, b) on commit preserve rows as select 1, 2
+
+-- @ clause-323
+create temp table t on commit drop as select 1 with no data
+
+-- @ clause-324
+create temp sequence s start 5
+
+-- @ clause-325
+create temporary sequence if not exists pg_temp.s
