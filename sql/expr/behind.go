@@ -5,11 +5,21 @@ import "github.com/tallydb/tallydb/sql/types"
 // namedTypes are the types of which PostgreSQL names the functions behind comparisons and
 // the binary form, with what their names begin with.
 var namedTypes = []struct{ prefix, name, send string }{
-	{"bool", "bool", "boolsend"}, {"int2", "int2", "int2send"}, {"int4", "int4", "int4send"}, {"int8", "int8", "int8send"},
-	{"float4", "float4", "float4send"}, {"float8", "float8", "float8send"}, {"text", "text", "textsend"},
-	{"bytea", "bytea", "byteasend"}, {"numeric_", "numeric", "numeric_send"}, {"date_", "date", "date_send"},
-	{"time_", "time", "time_send"}, {"timestamp_", "timestamp", "timestamp_send"},
-	{"timestamptz_", "timestamptz", "timestamptz_send"}, {"interval_", "interval", "interval_send"}, {"uuid_", "uuid", "uuid_send"},
+	{"bool", "bool", "boolsend"},
+	{"int2", "int2", "int2send"},
+	{"int4", "int4", "int4send"},
+	{"int8", "int8", "int8send"},
+	{"float4", "float4", "float4send"},
+	{"float8", "float8", "float8send"},
+	{"text", "text", "textsend"},
+	{"bytea", "bytea", "byteasend"},
+	{"numeric_", "numeric", "numeric_send"},
+	{"date_", "date", "date_send"},
+	{"time_", "time", "time_send"},
+	{"timestamp_", "timestamp", "timestamp_send"},
+	{"timestamptz_", "timestamptz", "timestamptz_send"},
+	{"interval_", "interval", "interval_send"},
+	{"uuid_", "uuid", "uuid_send"},
 }
 
 // functionsBehind are int4eq and its kin, which the operators call by another name, and
