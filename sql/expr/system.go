@@ -106,7 +106,7 @@ func systemFunctions() []overload {
 	out = append(append(out, catalogFunctions()...), definitionFunctions()...)
 	out = append(append(out, sessionFunctions()...), advisoryFunctions()...)
 	out = append(append(out, sequenceFunctions()...), privilegeFunctions()...)
-	return append(append(out, identifierFunctions()...), fixedFunctions()...)
+	return append(append(append(out, identifierFunctions()...), fixedFunctions()...), functionsBehind()...)
 }
 
 // catalogFunctions answer questions about types, relations and the session.

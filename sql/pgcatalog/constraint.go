@@ -209,8 +209,8 @@ func addKeyDependencies(w *writer, o *object) {
 
 // definition is pg_get_indexdef's text.
 func (k *key) definition(column int) string {
-	if column > 0 {
-		if column > len(k.Columns) {
+	if column != 0 {
+		if column < 0 || column > len(k.Columns) {
 			return ""
 		}
 		return k.columnText(column - 1)
