@@ -2,11 +2,9 @@ package server_test
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,26 +160,15 @@ func TestDatabasesComeAndGo(t *testing.T) {
 // TestDropDatabaseIsWholeAfterACrash cuts the power at every write of DROP DATABASE:
 // afterwards all of the database is there, or nothing, and it can be dropped.
 func TestDropDatabaseIsWholeAfterACrash(t *testing.T) {
-	fs := vfs.NewCrashable()
-	rng := rand.New(rand.NewPCG(5, 6))
-	var armed atomic.Bool
-	var mu sync.Mutex
-	var left []vfs.Crashable
-	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if armed.Load() && len(left) < 20 {
-			left = append(left, fs.Crash(rng.IntN(2)*100, rng))
-		}
-	})})
+	s, cuts := startCut(t, 5, 1, 20)
 	filled(t, s, "gone")
 	c := s.Connect()
-	armed.Store(true)
+	cuts.arm(true)
 	servertest.Exec(t, c, "DROP DATABASE gone")
-	armed.Store(false)
-	left = append(left, fs.Crash(0, rng))
+	cuts.arm(false)
+	cuts.now()
 	there := 0
-	for i, fs := range left {
+	for i, fs := range cuts.left {
 		r := servertest.Start(t, servertest.Options{FS: fs})
 		code, c := connectTo(t, r, "gone")
 		switch code {
@@ -200,8 +187,8 @@ func TestDropDatabaseIsWholeAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if there == 0 || there == len(left) {
-		t.Errorf("%d of %d crashes left the database: the test saw one side only", there, len(left))
+	if there == 0 || there == len(cuts.left) {
+		t.Errorf("%d of %d crashes left the database: the test saw one side only", there, len(cuts.left))
 	}
 }
 

@@ -1,15 +1,11 @@
 package server_test
 
 import (
-	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tallydb/tallydb/server/servertest"
-	"github.com/tallydb/tallydb/storage/vfs"
 )
 
 // defining is a transaction of definitions and rows, which replaces what before made.
@@ -63,32 +59,21 @@ func expectDefined(t *testing.T, c *pgx.Conn) {
 // TestDefinitionsAreWholeAfterACrash cuts the power at every write of a transaction of
 // definitions and rows: afterwards all of it is there, or nothing, and work goes on.
 func TestDefinitionsAreWholeAfterACrash(t *testing.T) {
-	fs := vfs.NewCrashable()
-	rng := rand.New(rand.NewPCG(3, 4))
-	var armed atomic.Bool
-	var mu sync.Mutex
-	var left []vfs.Crashable
-	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if armed.Load() && len(left) < 40 {
-			left = append(left, fs.Crash(rng.IntN(2)*100, rng))
-		}
-	})})
+	s, cuts := startCut(t, 3, 1, 40)
 	c := s.Connect()
 	servertest.Exec(t, c, before...)
-	armed.Store(true)
+	cuts.arm(true)
 	servertest.Exec(t, c, defining...)
-	left = append(left, fs.Crash(0, rng))
+	cuts.now()
 	servertest.Exec(t, c, "COMMIT")
-	armed.Store(false)
+	cuts.arm(false)
 	expectDefined(t, c)
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	left = append(left, fs.Crash(0, rng))
+	cuts.now()
 	whole := 0
-	for i, fs := range left {
+	for i, fs := range cuts.left {
 		r := servertest.Start(t, servertest.Options{FS: fs})
 		c := r.Connect()
 		_, err := servertest.Query(c, "SELECT 1 FROM made.rows LIMIT 1")
@@ -107,8 +92,8 @@ func TestDefinitionsAreWholeAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if whole == 0 || whole == len(left) {
-		t.Errorf("%d of %d crashes left the definitions: the test saw one side only", whole, len(left))
+	if whole == 0 || whole == len(cuts.left) {
+		t.Errorf("%d of %d crashes left the definitions: the test saw one side only", whole, len(cuts.left))
 	}
 }
 

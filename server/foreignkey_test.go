@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/tallydb/tallydb/server/servertest"
-	"github.com/tallydb/tallydb/storage/vfs"
 )
 
 // family is tables that reference each other in every way.
@@ -80,22 +79,10 @@ func expectNoOrphans(t *testing.T, c *pgx.Conn) {
 // TestReferencesHoldAmongWriters: whatever many clients write at the same time, and
 // whenever the power is cut, no row references what is not there.
 func TestReferencesHoldAmongWriters(t *testing.T) {
-	fs := vfs.NewCrashable()
-	images := rand.New(rand.NewPCG(5, 6))
-	var armed atomic.Bool
-	var mu sync.Mutex
-	var left []vfs.Crashable
-	writes := 0
-	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if writes++; armed.Load() && writes%97 == 0 && len(left) < 12 {
-			left = append(left, fs.Crash(images.IntN(2)*100, images))
-		}
-	})})
+	s, cuts := startCut(t, 5, 97, 12)
 	c := s.Connect()
 	servertest.Exec(t, c, family...)
-	armed.Store(true)
+	cuts.arm(true)
 	var group sync.WaitGroup
 	var refused, done atomic.Int64
 	for k := range 4 {
@@ -118,7 +105,7 @@ func TestReferencesHoldAmongWriters(t *testing.T) {
 		})
 	}
 	group.Wait()
-	armed.Store(false)
+	cuts.arm(false)
 	if refused.Load() < 50 || done.Load() < 50 {
 		t.Errorf("%d succeeded, %d were refused: the test saw one side only", done.Load(), refused.Load())
 	}
@@ -126,10 +113,11 @@ func TestReferencesHoldAmongWriters(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	if len(left) < 5 {
-		t.Errorf("only %d crashes", len(left))
+	if len(cuts.left) < 5 {
+		t.Errorf("only %d crashes", len(cuts.left))
 	}
-	for _, fs := range append(left, fs.Crash(0, images)) {
+	cuts.now()
+	for _, fs := range cuts.left {
 		r := servertest.Start(t, servertest.Options{FS: fs})
 		expectNoOrphans(t, r.Connect())
 		if err := r.Stop(); err != nil {

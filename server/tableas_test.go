@@ -1,42 +1,27 @@
 package server_test
 
 import (
-	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/tallydb/tallydb/server/servertest"
-	"github.com/tallydb/tallydb/storage/vfs"
 )
 
 // TestTableAsIsWholeAfterACrash cuts the power at every write of CREATE TABLE AS:
 // afterwards the table has all rows, or there is none.
 func TestTableAsIsWholeAfterACrash(t *testing.T) {
 	const query = "SELECT g AS n, 'row ' || g AS t FROM generate_series(1, 3000) AS g"
-	fs := vfs.NewCrashable()
-	rng := rand.New(rand.NewPCG(1, 2))
-	var armed atomic.Bool
-	var mu sync.Mutex
-	var left []vfs.Crashable
-	s := servertest.Start(t, servertest.Options{FS: vfs.Watch(fs, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if armed.Load() && len(left) < 40 {
-			left = append(left, fs.Crash(rng.IntN(2)*100, rng))
-		}
-	})})
+	s, cuts := startCut(t, 1, 1, 40)
 	c := s.Connect()
-	armed.Store(true)
+	cuts.arm(true)
 	servertest.Exec(t, c, "CREATE TABLE kept AS "+query)
-	armed.Store(false)
+	cuts.arm(false)
 	servertest.Expect(t, c, "SELECT count(*), sum(n) FROM kept", "3000|4501500")
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	left = append(left, fs.Crash(0, rng))
+	cuts.now()
 	whole := 0
-	for i, fs := range left {
+	for i, fs := range cuts.left {
 		r := servertest.Start(t, servertest.Options{FS: fs})
 		c := r.Connect()
 		_, err := servertest.Query(c, "SELECT 1 FROM kept LIMIT 1")
@@ -54,8 +39,8 @@ func TestTableAsIsWholeAfterACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if whole == 0 || whole == len(left) {
-		t.Errorf("%d of %d crashes left the table: the test saw one side only", whole, len(left))
+	if whole == 0 || whole == len(cuts.left) {
+		t.Errorf("%d of %d crashes left the table: the test saw one side only", whole, len(cuts.left))
 	}
 }
 

@@ -27,6 +27,17 @@ var makingTemporary = []string{
 
 const countTemporary = "SELECT (SELECT count(*) FROM pg_class WHERE relpersistence = 't'), (SELECT count(*) FROM pg_namespace WHERE nspname ~ '^pg_temp')"
 
+// nothingLeft stops a server and makes sure that no table is left in its data directory.
+func nothingLeft(t *testing.T, s *servertest.Server, fs vfs.FS) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if tables, descriptors := leftInStore(t, fs); tables != 0 || descriptors != 0 {
+		t.Errorf("%d keys of tables and %d of descriptors are left", tables, descriptors)
+	}
+}
+
 // leftInStore counts the keys of tables and of descriptors of the data directory of a server
 // that has ended.
 func leftInStore(t *testing.T, fs vfs.FS) (tables, descriptors int) {
@@ -229,12 +240,7 @@ func TestTypeOfATemporaryTable(t *testing.T) {
 	closed(t, owner)
 	servertest.Exec(t, other, "COMMIT")
 	gone(t, other)
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if tables, descriptors := leftInStore(t, fs); tables != 0 || descriptors != 0 {
-		t.Errorf("%d keys of tables and %d of descriptors are left", tables, descriptors)
-	}
+	nothingLeft(t, s, fs)
 }
 
 // TestManyTemporaryTables: a session that makes and drops them again and again does not
@@ -254,12 +260,7 @@ func TestManyTemporaryTables(t *testing.T) {
 		}
 	}
 	servertest.Expect(t, c, countTemporary, "0|1")
-	if err := s.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	if tables, descriptors := leftInStore(t, fs); tables != 0 || descriptors != 0 {
-		t.Errorf("%d keys of tables and %d of descriptors are left", tables, descriptors)
-	}
+	nothingLeft(t, s, fs)
 }
 
 // TestTemporaryTablesOfOneName: sessions that come, use tables of one name and go, at the
