@@ -98,6 +98,7 @@ var (
 		"CreateDatabase":       {"CREATE DATABASE x"},
 		"AlterDatabase":        {"ALTER DATABASE tally RENAME TO x", "ALTER DATABASE tally OWNER TO intruder"},
 		"AlterSettings":        {"ALTER DATABASE tally SET timezone = 'UTC'", "ALTER DATABASE tally RESET ALL", "ALTER ROLE tally SET timezone = 'UTC'", "ALTER ROLE bystander SET timezone = 'UTC'", "ALTER ROLE ALL IN DATABASE tally SET timezone = 'UTC'", "ALTER ROLE CURRENT_USER SET temp_file_limit = -1"},
+		"Reindex":              {"REINDEX TABLE t", "REINDEX INDEX t_pkey", "REINDEX SCHEMA public", "REINDEX DATABASE tally", "REINDEX SYSTEM tally"},
 		"DropDatabase":         {"DROP DATABASE tally", "DROP DATABASE tally WITH (FORCE)"},
 		"CreateStream":         {"CREATE STREAM x (id bigint)", "CREATE STREAM s.x2 (id bigint)"},
 		"CreateContinuousView": {"CREATE CONTINUOUS VIEW x AS SELECT count(*) FROM e", "CREATE CONTINUOUS VIEW own.x AS SELECT count(*) FROM e"},

@@ -63,6 +63,8 @@ func (s *Session) dispatch(ctx context.Context, stmt ast.Statement, params []typ
 			return out.complete("ANALYZE")
 		}
 		return out.complete("VACUUM")
+	case *ast.Reindex:
+		return s.reindex(x, out)
 	}
 	return s.definition(ctx, stmt, out)
 }

@@ -92,6 +92,8 @@ func (p *printer) utility(s Statement) {
 		p.withOptions(x.Options)
 	case *Vacuum:
 		p.vacuum(x)
+	case *Reindex:
+		p.reindex(x)
 	}
 }
 
@@ -187,6 +189,21 @@ func (p *printer) fetch(x *Fetch) {
 	}
 	p.write(" FROM ")
 	p.ident(x.Cursor)
+}
+
+func (p *printer) reindex(x *Reindex) {
+	p.write("REINDEX ")
+	if len(x.Options) > 0 {
+		p.write("(")
+		p.bareOptions(x.Options)
+		p.write(") ")
+	}
+	if x.System {
+		p.write("SYSTEM ")
+	} else {
+		p.write(string(x.Kind), " ")
+	}
+	p.name(x.Name)
 }
 
 func (p *printer) vacuum(x *Vacuum) {

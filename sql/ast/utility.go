@@ -101,6 +101,15 @@ type VacuumTarget struct {
 	Columns []Identifier
 }
 
+// Reindex is REINDEX: indexes are never out of date, so it only looks at who may.
+type Reindex struct {
+	Pos
+	Kind    ObjectKind // INDEX, TABLE, SCHEMA, DATABASE
+	System  bool       // SYSTEM, of a DATABASE
+	Options []Option
+	Name    ObjectName
+}
+
 func (*Explain) node()       {}
 func (*Prepare) node()       {}
 func (*Execute) node()       {}
@@ -110,6 +119,7 @@ func (*Fetch) node()         {}
 func (*CloseCursor) node()   {}
 func (*Subscribe) node()     {}
 func (*Vacuum) node()        {}
+func (*Reindex) node()       {}
 
 func (*Explain) statement()       {}
 func (*Prepare) statement()       {}
@@ -120,3 +130,4 @@ func (*Fetch) statement()         {}
 func (*CloseCursor) statement()   {}
 func (*Subscribe) statement()     {}
 func (*Vacuum) statement()        {}
+func (*Reindex) statement()       {}

@@ -81,6 +81,32 @@ func (p *parser) analyze(t *token) (ast.Statement, error) {
 	return p.maintenance(&ast.Vacuum{Pos: ast.Pos(t.char), AnalyzeOnly: true}, "verbose")
 }
 
+// reindex parses REINDEX [(options)] INDEX|TABLE|SCHEMA|DATABASE|SYSTEM [CONCURRENTLY] name.
+func (p *parser) reindex(t *token) (ast.Statement, error) {
+	s := &ast.Reindex{Pos: ast.Pos(t.char)}
+	var err error
+	if p.isPunct("(") {
+		if s.Options, err = p.optionList(); err != nil {
+			return nil, err
+		}
+	}
+	switch word := p.next(); {
+	case word.isWord("index"):
+		s.Kind = ast.IndexObject
+	case word.isWord("table"):
+		s.Kind = ast.TableObject
+	case word.isWord("schema"):
+		s.Kind = ast.SchemaObject
+	case word.isWord("database", "system"):
+		s.Kind, s.System = ast.DatabaseObject, word.isWord("system")
+	default:
+		return nil, syntaxError(p.src, word)
+	}
+	p.acceptWord("concurrently")
+	s.Name, err = p.objectName()
+	return s, err
+}
+
 func (p *parser) maintenance(s *ast.Vacuum, words ...string) (ast.Statement, error) {
 	if p.isPunct("(") {
 		options, err := p.optionList()

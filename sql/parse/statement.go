@@ -20,14 +20,14 @@ func init() {
 		"declare": (*parser).declare, "fetch": (*parser).fetch, "move": (*parser).fetch, "close": (*parser).closeCursor,
 		"discard": (*parser).discard, "listen": (*parser).listen, "notify": (*parser).notify, "unlisten": (*parser).unlisten,
 		"checkpoint": (*parser).checkpoint, "refresh": (*parser).refresh, "lock": (*parser).lockTable, "grant": (*parser).grant, "revoke": (*parser).revoke,
-		"subscribe": (*parser).subscribe, "vacuum": (*parser).vacuum, "analyze": (*parser).analyze, "analyse": (*parser).analyze,
+		"subscribe": (*parser).subscribe, "vacuum": (*parser).vacuum, "analyze": (*parser).analyze, "analyse": (*parser).analyze, "reindex": (*parser).reindex,
 	}
 }
 
 // notSupported are PostgreSQL's statements that TallyDB does not have.
 var notSupported = map[string]bool{
 	"call": true, "do": true, "cluster": true,
-	"reindex": true, "load": true, "import": true, "reassign": true, "security": true,
+	"load": true, "import": true, "reassign": true, "security": true,
 }
 
 // statement parses one statement.
