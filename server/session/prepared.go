@@ -63,8 +63,11 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 	}
 	if name == "" {
 		if p := s.recent.find(sql, paramTypes); p != nil && (!s.txn.failed() || endsTransaction(p.stmt)) {
-			s.prepared[name] = p
-			return s.plan(p)
+			if s.holds(p) {
+				s.prepared[name] = p
+				return nil
+			}
+			s.recent.forget(p) // it is another statement now, with columns of its own
 		}
 	}
 	statements, err := parse.Parse(sql)
@@ -99,10 +102,10 @@ func (s *Session) Parse(_ context.Context, name, sql string, paramTypes []uint32
 
 // plan binds a prepared statement, again if the catalog changed since.
 func (s *Session) plan(p *prepared) error {
-	version, hidden := s.snapshot().Version, !s.settings.on("envelope")
-	if p.query != nil && p.version == version && p.hidden == hidden && s.sameNames(p) && s.sameRole(p) {
+	if s.holds(p) {
 		return nil
 	}
+	version, hidden := s.snapshot().Version, !s.settings.on("envelope")
 	target := p.stmt
 	switch x := target.(type) {
 	case *ast.Explain:
@@ -133,6 +136,11 @@ func (s *Session) plan(p *prepared) error {
 		}
 	}
 	return nil
+}
+
+// holds reports whether a statement has a plan that is still right.
+func (s *Session) holds(p *prepared) bool {
+	return p.query != nil && p.version == s.snapshot().Version && p.hidden == !s.settings.on("envelope") && s.sameNames(p) && s.sameRole(p)
 }
 
 // sameResult reports whether rows of two results look the same to a client.

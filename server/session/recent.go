@@ -41,6 +41,15 @@ func (r *recent) of(stmt ast.Statement) *prepared {
 	return nil
 }
 
+// forget drops a statement.
+func (r *recent) forget(p *prepared) {
+	for i := range r.list {
+		if r.list[i] == p {
+			r.list[i] = nil
+		}
+	}
+}
+
 // add remembers a statement that has a plan, in place of the oldest.
 func (r *recent) add(p *prepared) {
 	switch p.stmt.(type) {
