@@ -125,7 +125,7 @@ func (s *Session) startQuery(ctx context.Context, q *plan.Query, params []types.
 	if measured {
 		env.Clock = s.engine.Now
 	}
-	tables, err := s.tx().Statement(access.storages...)
+	tables, err := s.beginReading(access.storages)
 	if err != nil {
 		st.Close()
 		return nil, err

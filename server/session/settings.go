@@ -39,7 +39,7 @@ var known = withAccepted(map[string]setting{
 	"bytea_output":                        {initial: "hex", about: "Output format of bytea.", check: oneOf("bytea_output", "hex")},
 	"datestyle":                           {initial: "ISO, MDY", about: "Display format of dates; ISO.", report: true, check: dateStyle},
 	"default_transaction_read_only":       {initial: "off", about: "Whether new transactions are read-only.", report: true, check: boolean("default_transaction_read_only")},
-	"default_transaction_isolation":       {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("default_transaction_isolation")},
+	"default_transaction_isolation":       {initial: "read committed", about: "Whether a statement or the transaction reads tables at one moment. Streams are read at a cut of each statement.", check: isolation("default_transaction_isolation")},
 	"envelope":                            {initial: "on", about: "Whether SELECT * shows _status, _coverage, _error and _staleness_ms.", check: boolean("envelope")},
 	"confidence":                          {initial: "0.95", about: "Confidence of the bounds of approximate values.", check: fraction("confidence")},
 	"extra_float_digits":                  {initial: "1", about: "Accepted; floats are shown in shortest exact form."},
@@ -67,7 +67,7 @@ var known = withAccepted(map[string]setting{
 	"synchronous_commit":                  {initial: "on", about: "Accepted; acknowledged always means durable."},
 	"temp_file_limit":                     {initial: "-1", about: "Most kilobytes of temporary files that the session's statements have at a time; -1 is unlimited.", check: kilobytes("temp_file_limit"), superuser: true, unit: "kB"},
 	"timezone":                            {initial: "UTC", about: "Time zone of display and of dates.", report: true, check: zone},
-	"transaction_isolation":               {initial: "read committed", about: "Accepted; every statement reads at its own cut.", check: isolation("transaction_isolation")},
+	"transaction_isolation":               {initial: "read committed", about: "Whether a statement or the transaction reads tables at one moment. Streams are read at a cut of each statement.", check: isolation("transaction_isolation")},
 	"transaction_read_only":               {initial: "off", about: "Whether the transaction is read-only.", check: boolean("transaction_read_only")},
 })
 

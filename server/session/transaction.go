@@ -147,6 +147,14 @@ func (s *Session) tx() *tablestore.Tx {
 	return s.txn.tables
 }
 
+// beginReading begins a statement that reads these storages: at a moment of its own, or at the
+// transaction's.
+func (s *Session) beginReading(storages []id.Relation) (*tablestore.Statement, error) {
+	tx, level := s.tx(), s.settings.values["transaction_isolation"]
+	tx.Repeatable = s.txn.open() && (level == "repeatable read" || level == "serializable")
+	return tx.Statement(storages...)
+}
+
 // appender returns where rows for a stream are collected.
 func (s *Session) appender(rel *catalog.Relation) (*ingest.Appender, error) {
 	if a := s.txn.appenders[rel.ID]; a != nil {
@@ -219,6 +227,9 @@ func (s *Session) commit(ctx context.Context, out *sink) error {
 	s.txn = transaction{}
 	defer s.freeAll(t.advisory)
 	if t.empty() {
+		if t.tables != nil {
+			t.tables.Rollback()
+		}
 		return nil
 	}
 	ended := false
@@ -349,8 +360,7 @@ func (s *Session) begin(t *ast.Transaction, out *sink) error {
 }
 
 // setModes takes the modes of a transaction (prefix "transaction") or of the
-// transactions to come ("default_transaction"). Isolation levels are accepted:
-// every statement reads at its own cut.
+// transactions to come ("default_transaction").
 func (s *Session) setModes(prefix string, m ast.TransactionModes) error {
 	if m.Isolation != "" {
 		if err := s.settings.set(prefix+"_isolation", strings.ToLower(string(m.Isolation))); err != nil {

@@ -38,6 +38,13 @@ type moment struct {
 // they are known; others are read without their images.
 func (t *Tx) Statement(storages ...id.Relation) (*Statement, error) {
 	s := &Statement{Tx: t}
+	if t.Repeatable && !t.writing {
+		if err := t.fix(storages); err != nil {
+			return nil, err
+		}
+		s.moment = t.fixed
+		return s, nil
+	}
 	if len(storages) == 0 {
 		return s, nil
 	}
@@ -57,7 +64,7 @@ func (s *Statement) begin(storages []id.Relation) (err error) {
 
 // Close ends the statement's reading.
 func (s *Statement) Close() {
-	if s.moment == nil {
+	if s.moment == nil || s.moment == s.fixed {
 		return
 	}
 	s.moment.end(s.store.images)
@@ -70,13 +77,21 @@ var (
 	errEnded = errors.New("the rows are read after the end of their transaction")
 )
 
+// reads begins the statement's moment, if there is none, and notes what is read of it.
+func (s *Statement) reads(storage id.Relation) error {
+	if s.moment == nil {
+		if err := s.begin([]id.Relation{storage}); err != nil {
+			return err
+		}
+	}
+	return s.note(storage, s.moment)
+}
+
 // Scan implements exec.Tables.
 func (s *Statement) Scan(_ context.Context, table *catalog.Relation, columns []int) (exec.Source, error) {
 	storage := table.StorageID()
-	if s.moment == nil {
-		if err := s.begin([]id.Relation{storage}); err != nil {
-			return nil, err
-		}
+	if err := s.reads(storage); err != nil {
+		return nil, err
 	}
 	own := s.writing && s.changed[storage] != nil
 	held := s.moment.images[storage]

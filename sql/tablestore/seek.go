@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/tallydb/tallydb/catalog"
-	"github.com/tallydb/tallydb/catalog/id"
 	"github.com/tallydb/tallydb/sql/exec"
 	"github.com/tallydb/tallydb/sql/types"
 	"github.com/tallydb/tallydb/storage"
@@ -16,10 +15,8 @@ import (
 
 // Seek implements exec.Tables.
 func (s *Statement) Seek(_ context.Context, table *catalog.Relation, x *catalog.Index, keys *types.Batch, columns []int) (exec.Source, error) {
-	if s.moment == nil {
-		if err := s.begin([]id.Relation{table.StorageID()}); err != nil {
-			return nil, err
-		}
+	if err := s.reads(table.StorageID()); err != nil {
+		return nil, err
 	}
 	var rows []int64
 	for i := range keys.Rows {

@@ -83,6 +83,12 @@ type Tx struct {
 	// table has one.
 	Compute func(table *catalog.Relation, x *catalog.Index, rows *types.Batch) (Computed, error)
 
+	// Repeatable has all statements see the tables at one moment, the first one's, until the
+	// transaction writes: see repeatable.go.
+	Repeatable bool
+	fixed      *moment              // of a repeatable transaction that has begun to read
+	read       map[id.Relation]bool // storages that it has read of it
+
 	// LockTimeout is the longest wait for another transaction that writes; 0 is
 	// unlimited.
 	LockTimeout time.Duration
@@ -112,6 +118,10 @@ func (t *Tx) Lock(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	if err := t.unchanged(t.read); err != nil {
+		<-t.store.write
+		return err
+	}
 	t.writing = true
 	t.batch = t.store.kv.NewIndexedBatch()
 	t.changed, t.sequences, t.ended = map[id.Relation]*touched{}, map[id.Relation]*sequenceState{}, make(chan struct{})
@@ -129,6 +139,7 @@ func (t *Tx) Commit() error {
 // CommitWith has commit make the transaction's writes durable, together with what it
 // adds to their batch. A transaction that does not write has none.
 func (t *Tx) CommitWith(commit func(*kv.Batch) error) error {
+	t.unfix()
 	if !t.writing {
 		return nil
 	}
@@ -164,6 +175,7 @@ func (t *Tx) Free(storage id.Relation) error {
 
 // Rollback drops the transaction's writes.
 func (t *Tx) Rollback() {
+	t.unfix()
 	if t.writing {
 		t.batch.Discard()
 		t.end()
