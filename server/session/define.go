@@ -159,11 +159,11 @@ func (s *Session) createView(ctx context.Context, x *ast.CreateView, out *sink) 
 	if err != nil {
 		return "", err
 	}
-	source, err := s.expandedStars(env, q, x.Source)
+	view, err := s.newBody(env, q, x.Source, schema)
 	if err != nil {
 		return "", err
 	}
-	view := &catalog.View{Invoker: invoker, SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(schema)}
+	view.Invoker = invoker
 	old := s.snapshot().ByName(schema, name)
 	if old != nil && x.OrReplace {
 		if old.View == nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/tallydb/tallydb/sql/bind"
 	"github.com/tallydb/tallydb/sql/plan"
 	"github.com/tallydb/tallydb/sql/sqlerr"
-	"github.com/tallydb/tallydb/sql/types"
 )
 
 // renameInViews makes the views that read a relation name it, and its columns, as next
@@ -122,56 +121,6 @@ func (s *Session) namesIn(view *catalog.Relation, body *ast.Select, snapshot *ca
 	env.Snapshot, env.Names = snapshot, bind.NewNames()
 	_, err := bind.Bind(env, body, nil)
 	return env.Names, err
-}
-
-// expandedStars returns the text of a view's query with the columns that its stars stand
-// for now, in their place: columns that come later are not the view's. What shows the
-// envelope of streams keeps its stars.
-//
-// env has told the names of the query where it was bound to q.
-func (s *Session) expandedStars(env *bind.Env, q *plan.Query, source string) (string, error) {
-	if len(env.Names.Stars) == 0 {
-		return source, nil
-	}
-	body, err := parseSelect(source)
-	if err != nil {
-		return "", err
-	}
-	env.Names = bind.NewNames() // of these nodes
-	if _, err := bind.Bind(env, body, nil); err != nil {
-		return "", err
-	}
-	ast.Walk(body, func(n ast.Node) bool {
-		core, ok := n.(*ast.SelectCore)
-		if !ok {
-			return true
-		}
-		var targets []ast.Target
-		for _, t := range core.Targets {
-			if star, ok := t.Expr.(*ast.Star); ok && env.Names.Stars[star] != nil {
-				targets = append(targets, env.Names.Stars[star]...)
-			} else {
-				targets = append(targets, t)
-			}
-		}
-		core.Targets = targets
-		return true
-	})
-	text := ast.String(body)
-	again, err := parseSelect(text)
-	if err != nil {
-		return "", err
-	}
-	env.Names = nil
-	after, err := bind.Bind(env, again, nil)
-	if err != nil {
-		return "", err
-	}
-	same := func(a, b types.Column) bool { return a.Name == b.Name && a.Type == b.Type }
-	if !slices.EqualFunc(q.Output, after.Output, same) {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the columns that * stands for cannot be written out").WithHint("Name them.")
-	}
-	return text, nil
 }
 
 // meanings lists what the names under n mean, in the order of the text.

@@ -58,14 +58,12 @@ func (s *Session) createTableAs(ctx context.Context, x *ast.CreateTable, schema,
 		case temporary:
 			return "", sqlerr.New(sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
 		}
-		source, err := s.expandedStars(env, q, x.Source)
+		body, err := s.newBody(env, q, x.Source, schema)
 		if err != nil {
 			return "", err
 		}
 		rel.Kind = catalog.KindMaterialized
-		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: catalog.View{
-			SQL: source, TimeZone: s.settings.values["timezone"], Path: s.namesOfView(schema),
-		}}
+		rel.Materialized = &catalog.Materialized{Populated: !x.WithNoData, View: *body}
 	}
 	if err := distinctColumns(rel.Columns); err != nil {
 		return "", err

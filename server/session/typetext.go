@@ -58,12 +58,20 @@ func relationLiteral(n ast.Node) *ast.Literal {
 
 // storedName returns the name of a relation with its schema, but for one in public.
 func (s *Session) storedName(text string) string {
-	oid, ok := (&systemCatalog{s: s}).RelationOID(text, s.usablePath())
-	rel := s.snapshot().ByID(id.Relation(oid))
-	if !ok || rel == nil {
+	rel := s.relationNamed(text)
+	if rel == nil {
 		return text
 	}
 	return sequenceName(rel.Schema, rel.Name)
+}
+
+// relationNamed returns the relation that a literal names; nil if there is none.
+func (s *Session) relationNamed(text string) *catalog.Relation {
+	oid, ok := (&systemCatalog{s: s}).RelationOID(text, s.usablePath())
+	if !ok {
+		return nil
+	}
+	return s.snapshot().ByID(id.Relation(oid))
 }
 
 // storedExpr parses stored text.

@@ -45,6 +45,8 @@ type Env struct {
 type Names struct {
 	Relations map[*ast.TableRef]id.Relation
 	Columns   map[*ast.ColumnRef]plan.Origin
+	// Schemas are those that names in FROM were found in, of system tables too.
+	Schemas map[*ast.TableRef]string
 	// Stars are the columns that * in a target list stands for, where it does not show the
 	// envelope of a stream.
 	Stars map[*ast.Star][]ast.Target
@@ -52,7 +54,10 @@ type Names struct {
 
 // NewNames returns one that knows nothing yet.
 func NewNames() *Names {
-	return &Names{Relations: map[*ast.TableRef]id.Relation{}, Columns: map[*ast.ColumnRef]plan.Origin{}, Stars: map[*ast.Star][]ast.Target{}}
+	return &Names{
+		Relations: map[*ast.TableRef]id.Relation{}, Columns: map[*ast.ColumnRef]plan.Origin{},
+		Schemas: map[*ast.TableRef]string{}, Stars: map[*ast.Star][]ast.Target{},
+	}
 }
 
 func (e *Env) context() *expr.Context {

@@ -184,16 +184,22 @@ func (b *binder) tableRef(x *ast.TableRef, ctx *context) (*scope, error) {
 	}
 	if rel := b.relation(x.Name); rel != nil {
 		if b.env.Names != nil {
-			b.env.Names.Relations[x] = rel.ID
+			b.env.Names.Relations[x], b.env.Names.Schemas[x] = rel.ID, rel.Schema
 		}
 		s, err := b.relationScope(rel, x.Alias, ctx)
 		return s.ownedBy(uint32(rel.ID)), err
 	}
 	if side := b.side(x.Name); side != nil {
+		if b.env.Names != nil {
+			b.env.Names.Schemas[x] = side.Of().Schema
+		}
 		return nodeScope(side, side.Name(), "public", x.Alias, false, ctx)
 	}
 	if v := b.virtual(x.Name); v != nil {
 		b.needSystem(v)
+		if b.env.Names != nil {
+			b.env.Names.Schemas[x] = v.Schema
+		}
 		s, err := nodeScope(&plan.VirtualScan{Table: v}, v.Name, v.Schema, x.Alias, false, ctx)
 		return s.ownedBy(v.OID), err
 	}

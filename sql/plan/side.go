@@ -120,10 +120,15 @@ func NewSideScan(kind SideKind, stream, view *catalog.Relation) *SideScan {
 
 // Name returns the relation's name.
 func (s *SideScan) Name() string {
+	return s.Of().Name + "__" + string(s.Kind)
+}
+
+// Of returns the stream or the view that the side relation is of.
+func (s *SideScan) Of() *catalog.Relation {
 	if s.View != nil {
-		return s.View.Name + "__" + string(s.Kind)
+		return s.View
 	}
-	return s.Stream.Name + "__" + string(s.Kind)
+	return s.Stream
 }
 
 // Schema implements Node.
