@@ -131,7 +131,8 @@ type View struct {
 	// are read; empty in views of before it was kept: the reader's.
 	TimeZone string `json:",omitempty"`
 	// Path is the search path of that session, by which the names in the body are
-	// looked up; nil is the view's own schema.
+	// looked up; nil is the view's own schema. What is not in the first schema of it is
+	// named with its own, but in views of before that was so.
 	Path []string `json:",omitempty"`
 	// Invoker says that its body is read with the rights of who reads the view, not of its
 	// owner.

@@ -153,6 +153,53 @@ func TestTemporaryObjectsThatACrashLeft(t *testing.T) {
 	}
 }
 
+// namingTemporary makes permanent tables whose defaults and checks name temporary sequences.
+var namingTemporary = []string{
+	"CREATE TABLE named (a int, b int CHECK (b < 9))", "CREATE TEMP SEQUENCE dq", "ALTER TABLE named ALTER a SET DEFAULT nextval('dq') + 1",
+	"ALTER TABLE named ADD CONSTRAINT counted CHECK (currval('dq') > 0)", "CREATE TEMP TABLE sst (s serial)",
+	"CREATE TABLE likes (LIKE sst INCLUDING DEFAULTS, b int)", "ALTER TABLE likes ALTER s DROP NOT NULL",
+	"INSERT INTO named VALUES (DEFAULT, 1)", "INSERT INTO likes VALUES (DEFAULT, 1)",
+}
+
+// namesNothing makes sure that those tables do not name the sequences any more, and another
+// session that makes ones of their names in their schema does not give them numbers.
+func namesNothing(t *testing.T, c *pgx.Conn) {
+	t.Helper()
+	servertest.Exec(t, c, "CREATE TEMP SEQUENCE dq", "CREATE TEMP TABLE sst (s serial)", "INSERT INTO named VALUES (DEFAULT, 2)", "INSERT INTO likes VALUES (DEFAULT, 2)")
+	servertest.Expect(t, c, "SELECT pg_my_temp_schema()::regnamespace", "pg_temp_1")
+	servertest.Expect(t, c, "SELECT a, b FROM named ORDER BY b", "2|1", "∅|2")
+	servertest.Expect(t, c, "SELECT s, b FROM likes ORDER BY b", "1|1", "∅|2")
+	servertest.ExpectCode(t, c, "23514", "INSERT INTO named VALUES (1, 10)")
+}
+
+// TestDefaultsOfTemporarySequences end with them: with the session, also where another one
+// has changed their table in a transaction that goes on, and after a crash.
+func TestDefaultsOfTemporarySequences(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	watcher, c := s.Connect(), s.Connect()
+	servertest.Exec(t, c, namingTemporary...)
+	closed(t, c)
+	gone(t, watcher)
+	namesNothing(t, watcher)
+
+	s = servertest.Start(t, servertest.Options{})
+	c, writer, watcher := s.Connect(), s.Connect(), s.Connect()
+	servertest.Exec(t, c, namingTemporary...)
+	servertest.Exec(t, writer, "BEGIN", "ALTER TABLE named ADD c int", "CREATE TABLE copied (LIKE named INCLUDING DEFAULTS)")
+	closed(t, c)
+	servertest.Exec(t, writer, "COMMIT")
+	gone(t, watcher)
+	namesNothing(t, watcher)
+	servertest.Exec(t, watcher, "INSERT INTO copied DEFAULT VALUES")
+	servertest.Expect(t, watcher, "SELECT a FROM copied", "∅")
+
+	fs := vfs.NewCrashable()
+	s = servertest.Start(t, servertest.Options{FS: fs})
+	servertest.Exec(t, s.Connect(), namingTemporary...)
+	s = servertest.Start(t, servertest.Options{FS: fs.Crash(100, rand.New(rand.NewPCG(5, 6)))})
+	namesNothing(t, s.Connect())
+}
+
 // TestTemporaryObjectsOfOthers: another session finds them by the name of their schema, at
 // most, and may do nothing with them, superuser or not.
 func TestTemporaryObjectsOfOthers(t *testing.T) {

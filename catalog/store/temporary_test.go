@@ -31,7 +31,7 @@ func TestDropTemporary(t *testing.T) {
 	mine, other := makeTemporary(t, db, s, d, "pg_temp_1"), makeTemporary(t, db, s, d, "pg_temp_2")
 	var erased []id.Relation
 	drop := func(schema string) bool {
-		done, err := s.DropTemporary(d, schema, func(_ *kv.Batch, storages []id.Relation) error {
+		done, err := s.DropTemporary(d, schema, func(*catalog.Relation) *catalog.Relation { return nil }, func(_ *kv.Batch, storages []id.Relation) error {
 			erased = storages
 			return nil
 		})
@@ -74,6 +74,63 @@ func TestDropTemporary(t *testing.T) {
 	for _, s := range []*store.Store{s, again} {
 		if now := s.Snapshot(d.Tenant); len(now.Relations()) != 0 || len(now.Schemas) != 0 {
 			t.Errorf("left: %v and %v", now.Relations(), now.Schemas)
+		}
+	}
+}
+
+// TestDropTemporaryFreesOthers: what names something in the schema is changed with it, but
+// not under a transaction that has changed that, or has made more of the kind.
+func TestDropTemporaryFreesOthers(t *testing.T) {
+	db, s, d := begin(t)
+	makeTemporary(t, db, s, d, "pg_temp_1")
+	names := func(name string) *catalog.Relation {
+		return &catalog.Relation{Name: name, Kind: catalog.KindTable, Table: &catalog.Table{Defaults: map[int]string{0: "here"}}}
+	}
+	drop := func() bool {
+		done, err := s.DropTemporary(d, "pg_temp_1", func(r *catalog.Relation) *catalog.Relation {
+			if r.Table.Defaults[0] != "here" {
+				return nil
+			}
+			next := *r
+			next.Table = &catalog.Table{}
+			return &next
+		}, func(*kv.Batch, []id.Relation) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	first, second := names("first"), names("second")
+	for _, change := range []func(*store.Tx) error{
+		func(tx *store.Tx) error { return tx.Create(first) },
+		func(tx *store.Tx) error { return tx.Create(second) },
+		func(tx *store.Tx) error {
+			return tx.Update(first.ID, func(r *catalog.Relation) error { r.Table = &catalog.Table{}; return nil })
+		},
+	} {
+		tx := s.Begin(d)
+		if err := change(tx); err != nil {
+			t.Fatal(err)
+		}
+		if drop() {
+			t.Error("it was dropped under a transaction")
+		}
+		if err := tx.Commit(db.NewBatch()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := s.Snapshot(d.Tenant).ByID(second.ID).Version
+	if !drop() {
+		t.Error("it was not dropped")
+	}
+	again, err := store.Open(db, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*store.Store{s, again} {
+		now := s.Snapshot(d.Tenant)
+		if r := now.ByID(second.ID); len(now.Relations()) != 2 || len(r.Table.Defaults) != 0 || r.Version <= was {
+			t.Errorf("left: %v, %v at version %d", now.Relations(), r.Table, r.Version)
 		}
 	}
 }

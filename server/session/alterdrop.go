@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -65,6 +66,9 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 			return err
 		}
 	}
+	if err := c.dropSequenceUses(ctx, n, x.Cascade, out); err != nil {
+		return err
+	}
 	old := copyTable(c.next)
 	t := c.next.Table
 	if slices.Contains(t.PrimaryKey, n) {
@@ -97,6 +101,36 @@ func (c *tableChange) dropColumn(ctx context.Context, x *ast.TableChange, out *s
 	return c.rewrite(ctx, old, func(b *types.Batch) (*types.Batch, error) {
 		return &types.Batch{Cols: slices.Delete(slices.Clone(b.Cols), n, n+1), Rows: b.Rows}, nil
 	})
+}
+
+// dropSequenceUses sees to what names the sequence that goes with a column.
+func (c *tableChange) dropSequenceUses(ctx context.Context, column int, cascade bool, out *sink) error {
+	name := c.next.Columns[column].Name
+	for _, q := range c.s.ownedSequences(c.next) {
+		if c.s.columnOf(c.next, q) != column {
+			continue
+		}
+		own := func(d textDependent) bool { return d.rel != nil && d.rel.ID == c.next.ID }
+		list := slices.DeleteFunc(c.s.sequenceDependents(q, nil), func(d textDependent) bool { return own(d) && d.drop != nil && d.drop.OldName == name })
+		if len(list) > 0 && !cascade {
+			return errDependOn(fmt.Sprintf("column %s of table %s", name, c.next.Name), dependentLines(list, "sequence "+q.Name))
+		}
+		for _, d := range list {
+			var err error
+			switch {
+			case !own(d):
+				err = c.s.dropTextDependents(ctx, []textDependent{d}, out)
+			case d.index != 0:
+				err = c.dropIndex(ctx, d.index)
+			default:
+				err = c.apply(ctx, d.drop, out)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // moveReferencing gives foreign keys the numbers of their columns after one was dropped.

@@ -291,6 +291,9 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 		if err := s.mayDrop(rel); err != nil {
 			return "", err
 		}
+		if err := s.ofIdentity(rel); err != nil {
+			return "", err
+		}
 		if err := s.dropRelation(ctx, rel, x.Cascade, out, with...); err != nil {
 			return "", err
 		}
@@ -302,20 +305,20 @@ func (s *Session) drop(ctx context.Context, x *ast.Drop, out *sink) (string, err
 // view kept goes after the commit, the rows of a table with it. with are those that are
 // dropped by the same statement.
 func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, cascade bool, out *sink, with ...id.Relation) error {
+	what := fmt.Sprintf("%s %s", rel.Kind, rel.Name)
 	dependents, foreign := s.dependents(rel), s.tableDependents(rel, with)
-	if len(dependents) == 0 && len(foreign) > 0 && !cascade {
-		return errDependents(fmt.Sprintf("%s %s", rel.Kind, rel.Name), foreign)
+	var lines []string
+	for _, d := range dependents {
+		lines = append(lines, fmt.Sprintf("%s %s depends on %s", d.Kind, d.Name, what))
 	}
-	if len(dependents) > 0 && !cascade {
-		e := sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", rel.Kind, rel.Name)
-		detail := ""
-		for i, d := range dependents {
-			if i > 0 {
-				detail += "\n"
-			}
-			detail += fmt.Sprintf("%s %s depends on %s %s", d.Kind, d.Name, rel.Kind, rel.Name)
-		}
-		return e.WithDetail("%s", detail).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	lines = append(lines, keyLines(foreign)...)
+	var named []textDependent // by a sequence that goes
+	for _, q := range s.sequencesOf(rel) {
+		list := s.sequenceDependents(q, append(with, rel.ID))
+		named, lines = append(named, list...), append(lines, dependentLines(list, "sequence "+q.Name)...)
+	}
+	if len(lines) > 0 && !cascade {
+		return errDependOn(what, lines)
 	}
 	for _, d := range dependents {
 		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s %s", d.Kind, d.Name)); err != nil {
@@ -326,6 +329,9 @@ func (s *Session) dropRelation(ctx context.Context, rel *catalog.Relation, casca
 		}
 	}
 	if err := s.dropDependents(ctx, foreign, out); err != nil {
+		return err
+	}
+	if err := s.dropTextDependents(ctx, named, out); err != nil {
 		return err
 	}
 	if s.snapshot().ByID(rel.ID) == nil {

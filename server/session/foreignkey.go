@@ -334,13 +334,15 @@ type dependent struct {
 }
 
 // errDependents says that foreign keys are in the way of dropping something.
-func errDependents(what string, list []dependent) error {
+func errDependents(what string, list []dependent) error { return errDependOn(what, keyLines(list)) }
+
+// keyLines are the lines of an error that say which foreign keys depend on something.
+func keyLines(list []dependent) []string {
 	var lines []string
 	for _, d := range list {
 		lines = append(lines, fmt.Sprintf("constraint %s on table %s depends on %s", d.Key.Name, d.From.Name, d.on))
 	}
-	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
-		WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	return lines
 }
 
 // dropDependents drops foreign keys of other tables, and says so.

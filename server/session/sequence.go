@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/tallydb/tallydb/catalog"
@@ -211,6 +212,29 @@ func (s *Session) columnOf(table, sequence *catalog.Relation) int {
 		}
 	}
 	return -1
+}
+
+// sequencesOf returns the sequences that go with a relation: itself, or those that it owns.
+func (s *Session) sequencesOf(rel *catalog.Relation) []*catalog.Relation {
+	if rel.Sequence != nil {
+		return []*catalog.Relation{rel}
+	}
+	return s.ownedSequences(rel)
+}
+
+// ofIdentity refuses to drop the sequence of an identity column.
+func (s *Session) ofIdentity(rel *catalog.Relation) error {
+	table := s.snapshot().ByID(ownerOf(rel))
+	if table == nil {
+		return nil
+	}
+	n := s.columnOf(table, rel)
+	if _, identity := table.Table.Identity[n]; !identity {
+		return nil
+	}
+	column := fmt.Sprintf("column %s of table %s", table.Columns[n].Name, table.Name)
+	return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop sequence %s because %s requires it", rel.Name, column).
+		WithHint("You can drop %s instead.", column)
 }
 
 // taken are the numbers that a session took of sequences.

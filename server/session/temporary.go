@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -310,7 +312,8 @@ func (s *Session) endTemporary() {
 // transaction of another session has changed something there, it waits for its end.
 func DropTemporary(from *store.Store, t *Tenant, schema string) error {
 	for {
-		done, err := from.DropTemporary(t.Database, schema, t.Tables.Erase)
+		without := func(r *catalog.Relation) *catalog.Relation { return withoutTemporary(r, schema) }
+		done, err := from.DropTemporary(t.Database, schema, without, t.Tables.Erase)
 		if done || err != nil {
 			return err
 		}
@@ -320,6 +323,37 @@ func DropTemporary(from *store.Store, t *Tenant, schema string) error {
 		}
 		tx.Rollback()
 	}
+}
+
+// withoutTemporary returns a table without the defaults and checks that name a sequence in
+// a schema of temporary objects, which goes; nil if it has none.
+func withoutTemporary(r *catalog.Relation, schema string) *catalog.Relation {
+	if r.Table == nil {
+		return nil
+	}
+	names := func(text string) (found bool) {
+		if !strings.Contains(text, schema+".") {
+			return false
+		}
+		e, err := storedExpr(text)
+		if err != nil {
+			return false
+		}
+		ast.Walk(e, func(n ast.Node) bool {
+			l := relationLiteral(n)
+			found = found || l != nil && strings.HasPrefix(l.Text, schema+".")
+			return !found
+		})
+		return found
+	}
+	next := copyTable(r)
+	maps.DeleteFunc(next.Table.Defaults, func(_ int, text string) bool { return names(text) })
+	next.Table.Checks = slices.DeleteFunc(next.Table.Checks, func(c catalog.Check) bool { return names(c.SQL) })
+	if len(next.Table.Defaults) == len(r.Table.Defaults) && len(next.Table.Checks) == len(r.Table.Checks) {
+		return nil
+	}
+	dropComments(next)
+	return next
 }
 
 // forgetGone drops what is remembered of sequences that are gone, once that is much.

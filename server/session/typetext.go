@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -67,7 +66,12 @@ func (s *Session) storedName(text string) string {
 
 // relationNamed returns the relation that a literal names; nil if there is none.
 func (s *Session) relationNamed(text string) *catalog.Relation {
-	oid, ok := (&systemCatalog{s: s}).RelationOID(text, s.usablePath())
+	return s.relationOn(text, s.usablePath())
+}
+
+// relationOn is relationNamed by another search path.
+func (s *Session) relationOn(text string, path []string) *catalog.Relation {
+	oid, ok := (&systemCatalog{s: s}).RelationOID(text, path)
 	if !ok {
 		return nil
 	}
@@ -325,68 +329,13 @@ func (s *Session) renameTypeInTexts(t, next *catalog.Type) error {
 	return nil
 }
 
-// typeDependent is what uses a type, and what takes it away.
-type typeDependent struct {
-	what   string
-	drop   *ast.TableChange // of a table; nil drops the relation
-	rel    *catalog.Relation
-	index  id.Relation   // of the relation, that is dropped
-	domain *catalog.Type // that is dropped, where there is no relation
-}
-
 // typeDependents returns what uses a type.
-func (s *Session) typeDependents(t *catalog.Type) []typeDependent {
-	var out []typeDependent
-	for _, d := range s.snapshot().Types {
-		named := slices.ContainsFunc(domainTexts(d), func(text string) bool {
-			e, err := storedExpr(text)
-			return err == nil && s.namesType(e, storedPath, t)
-		})
-		if d.Domain != nil && d.OID != t.OID && (ofType(d.Domain.Of, t) || named) {
-			out = append(out, typeDependent{what: "type " + d.Shown(), domain: d})
-		}
-	}
-	for _, r := range s.snapshot().Relations() {
-		if body, path := s.bodyOf(r); body != nil {
-			if slices.ContainsFunc(r.Columns, func(c types.Column) bool { return ofType(c.Type, t) }) || s.namesType(body, path, t) {
-				out = append(out, typeDependent{what: fmt.Sprintf("%s %s", r.Kind, r.Name), rel: r})
-			}
-			continue
-		}
-		for i, c := range r.Columns {
-			if ofType(c.Type, t) {
-				out = append(out, typeDependent{
-					what: fmt.Sprintf("column %s of %s %s", c.Name, r.Kind, r.Name), rel: r,
-					drop: &ast.TableChange{Action: ast.DropColumn, OldName: c.Name, IfColumn: true, Cascade: true},
-				})
-				continue
-			}
-			if e, err := storedExpr(r.Default(i)); err == nil && s.namesType(e, storedPath, t) {
-				out = append(out, typeDependent{
-					what: fmt.Sprintf("default value for column %s of %s %s", c.Name, r.Kind, r.Name), rel: r,
-					drop: &ast.TableChange{Action: ast.DropDefault, OldName: c.Name},
-				})
-			}
-		}
-		if r.Table == nil {
-			continue
-		}
-		for i := range r.Table.Indexes {
-			x := &r.Table.Indexes[i]
-			if named, err := indexTextsHave(x, func(e ast.Expr) bool { return s.namesType(e, storedPath, t) }); err == nil && named {
-				out = append(out, typeDependent{what: "index " + x.Name, rel: r, index: x.ID})
-			}
-		}
-		for _, check := range r.Table.Checks {
-			if e, err := storedExpr(check.SQL); err == nil && s.namesType(e, storedPath, t) {
-				out = append(out, typeDependent{
-					what: fmt.Sprintf("constraint %s on table %s", check.Name, r.Name), rel: r,
-					drop: &ast.TableChange{Action: ast.DropConstraint, OldName: check.Name, IfColumn: true, Cascade: true},
-				})
-			}
-		}
-	}
-	return out
+func (s *Session) typeDependents(t *catalog.Type) []textDependent {
+	list := s.textDependents(
+		func(n ast.Node, path []string) bool { return s.namesType(n, path, t) },
+		func(of types.Type) bool { return ofType(of, t) },
+	)
+	return slices.DeleteFunc(list, func(d textDependent) bool { return d.domain != nil && d.domain.OID == t.OID })
 }
 
 // dropTypes runs DROP TYPE.
@@ -434,57 +383,11 @@ func (s *Session) errTypeRequired(n ast.ObjectName, shown string) error {
 func (s *Session) dropType(ctx context.Context, t *catalog.Type, cascade bool, out *sink) error {
 	list := s.typeDependents(t)
 	if len(list) > 0 && !cascade {
-		lines := make([]string, len(list))
-		for i, d := range list {
-			lines[i] = d.what + " depends on type " + t.Shown()
-		}
-		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop type %s because other objects depend on it", t.Shown()).
-			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+		return errDependOn("type "+t.Shown(), dependentLines(list, "type "+t.Shown()))
 	}
-	for _, d := range list {
-		if d.rel != nil && d.rel.Stream != nil {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "DROP TYPE does not change stream %s", d.rel.Name).WithHint("Drop the stream first.")
-		}
-	}
-	for _, d := range list {
-		if d.domain != nil {
-			if err := s.dropDomain(ctx, d, out); err != nil {
-				return err
-			}
-			continue
-		}
-		rel := s.snapshot().ByID(d.rel.ID)
-		if rel == nil {
-			continue // an earlier one took it along
-		}
-		if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s", d.what)); err != nil {
-			return err
-		}
-		var err error
-		switch {
-		case d.index != 0:
-			err = s.changeTable(rel, func(c *tableChange) error { return c.dropIndex(ctx, d.index) })
-		case d.drop == nil:
-			err = s.dropRelation(ctx, rel, true, out)
-		default:
-			_, err = s.alterTable(ctx, &ast.AlterTable{Kind: ast.TableObject, Name: ast.ObjectName{Schema: rel.Schema, Name: rel.Name}, Changes: []ast.TableChange{*d.drop}}, out)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.dropTextDependents(ctx, list, out); err != nil {
+		return err
 	}
 	s.catalog().DropType(t.OID)
 	return nil
-}
-
-// dropDomain drops a domain that a type takes along.
-func (s *Session) dropDomain(ctx context.Context, d typeDependent, out *sink) error {
-	domain := s.snapshot().TypeByOID(d.domain.OID)
-	if domain == nil {
-		return nil // an earlier one took it along
-	}
-	if err := out.writer.Notice("NOTICE", sqlerr.New(sqlerr.SuccessfulCompletion, "drop cascades to %s", d.what)); err != nil {
-		return err
-	}
-	return s.dropType(ctx, domain, true, out)
 }
