@@ -330,6 +330,11 @@ func (d *definer) primaryKey(columns []int, name string, position int) error {
 	if name != "" && (d.taken[name] || d.s.nameTaken(d.table.Schema, name)) {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name).At(position)
 	}
+	if name == "" {
+		if free := d.free(d.table.Name, "pkey"); free != d.table.Name+"_pkey" { // a table of before has that one
+			name = free
+		}
+	}
 	d.table.Table.PrimaryKey, d.table.Table.PrimaryKeyName = columns, name
 	return nil
 }
