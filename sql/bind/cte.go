@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/ast"
 	"github.com/tallydb/tallydb/sql/expr"
 	"github.com/tallydb/tallydb/sql/plan"
@@ -43,7 +45,7 @@ func (b *binder) with(w *ast.With, stmt ast.Node, ctx *context) (*context, error
 			out = &context{frame: ctx.frame, ctes: next}
 			continue
 		}
-		recursive := w.Recursive && references(def.Query, def.Name) > 0
+		recursive := w.Recursive && len(readersOf(def.Query, def.Name)) > 0
 		many := refs[def.Name] > 1 && def.Materialized != ast.NotMaterialized || def.Materialized == ast.Materialized
 		out = &context{frame: ctx.frame, ctes: &cte{
 			def: def, ctx: &context{frame: ctx.frame, ctes: out.ctes}, next: out.ctes, many: many, recursive: recursive,
@@ -71,15 +73,56 @@ func tableNames(n ast.Node) map[string]int {
 	return out
 }
 
-func references(n ast.Node, name string) int {
-	count := 0
+// readersOf returns the references in n to what an unqualified name means around n: not
+// those to a common table expression of n that hides it.
+func readersOf(n ast.Node, name string) []*ast.TableRef {
+	var out []*ast.TableRef
 	ast.Walk(n, func(x ast.Node) bool {
 		if t, ok := x.(*ast.TableRef); ok && t.Name.Schema == "" && t.Name.Name == name {
-			count++
+			out = append(out, t)
 		}
-		return true
+		w := withOf(x)
+		if !hides(w, name) {
+			return true
+		}
+		// The name means something else from there on; in WITH RECURSIVE everywhere.
+		for i := 0; !w.Recursive; i++ {
+			out = append(out, readersOf(definition(&w.CTEs[i]), name)...)
+			if w.CTEs[i].Name == name {
+				break
+			}
+		}
+		return false
 	})
-	return count
+	return out
+}
+
+func definition(c *ast.CTE) ast.Node {
+	if c.Modify != nil {
+		return c.Modify
+	}
+	return c.Query
+}
+
+// hides reports whether a name means one of these common table expressions.
+func hides(w *ast.With, name string) bool {
+	return w != nil && slices.ContainsFunc(w.CTEs, func(c ast.CTE) bool { return c.Name == name })
+}
+
+func withOf(n ast.Node) *ast.With {
+	switch x := n.(type) {
+	case *ast.Select:
+		return x.With
+	case *ast.Insert:
+		return x.With
+	case *ast.Update:
+		return x.With
+	case *ast.Delete:
+		return x.With
+	case *ast.Merge:
+		return x.With
+	}
+	return nil
 }
 
 // cteRef reads a common table expression.

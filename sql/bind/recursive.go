@@ -12,8 +12,12 @@ import (
 
 // recursive binds a common table expression that reads itself: base UNION [ALL] step.
 func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error) {
+	if err := b.enter(); err != nil {
+		return nil, err
+	}
+	defer b.leave()
 	op, ok := s.Body.(*ast.SetOp)
-	if !ok || op.Op != ast.Union || references(op.Left, c.def.Name) > 0 {
+	if !ok || op.Op != ast.Union {
 		return nil, sqlerr.New(recursionError, "recursive query %q does not have the form non-recursive-term UNION [ALL] recursive-term", c.def.Name).At(c.def.Position())
 	}
 	refuse := func(what string, pos int) error {
@@ -26,10 +30,13 @@ func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error)
 		return nil, refuse("OFFSET", s.Offset.Position())
 	case s.Limit != nil:
 		return nil, refuse("LIMIT", s.Limit.Position())
-	case s.With != nil:
-		return nil, refuse("WITH", s.With.Position())
 	}
-	if err := b.checkStep(c, op.Right); err != nil {
+	if err := b.checkTerms(c, s, op); err != nil {
+		return nil, err
+	}
+	// Both terms read the queries of a WITH of their own, which do not read this one.
+	ctx, err := b.with(s.With, s, &context{frame: ctx.frame, ctes: c})
+	if err != nil {
 		return nil, err
 	}
 	base, err := b.selectStmt(op.Left, ctx)
@@ -46,7 +53,7 @@ func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error)
 		work.Columns = append(work.Columns, types.Column{Name: col.name, Type: col.typ})
 		c.work.cols = append(c.work.cols, output{name: col.name, typ: col.typ, index: i})
 	}
-	step, err := b.selectInto(op.Right, &context{frame: ctx.frame, ctes: c}, to)
+	step, err := b.selectInto(op.Right, ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +78,27 @@ func (b *binder) recursive(c *cte, s *ast.Select, ctx *context) (*result, error)
 // recursionError is PostgreSQL's code for a recursion that has no meaning.
 const recursionError = sqlerr.Code("42P19")
 
-// checkStep refuses what would not come to an end, or mean nothing, in the
-// recursive term.
-func (b *binder) checkStep(c *cte, step *ast.Select) error {
-	name := c.def.Name
-	if references(step, name) > 1 {
-		return sqlerr.New(recursionError, "recursive reference to query %q must not appear more than once", name).At(step.Position())
+// checkTerms refuses what would not come to an end, or mean nothing.
+func (b *binder) checkTerms(c *cte, s *ast.Select, op *ast.SetOp) error {
+	name, step := c.def.Name, op.Right
+	within := func(readers []*ast.TableRef, place string) error {
+		return sqlerr.New(recursionError, "recursive reference to query %q must not appear within %s", name, place).At(readers[0].Position())
+	}
+	if early := readersOf(op.Left, name); len(early) > 0 {
+		return within(early, "its non-recursive term")
+	}
+	if s.With != nil {
+		for i := range s.With.CTEs {
+			if aside := readersOf(definition(&s.With.CTEs[i]), name); len(aside) > 0 {
+				return within(aside, "a subquery")
+			}
+		}
+	}
+	if readers := readersOf(step, name); len(readers) > 1 {
+		return sqlerr.New(recursionError, "recursive reference to query %q must not appear more than once", name).At(readers[1].Position())
 	}
 	core, ok := step.Body.(*ast.SelectCore)
-	if !ok || !slices.ContainsFunc(core.From, func(f ast.FromItem) bool { return reads(f, name) }) {
+	if !ok || hides(step.With, name) || !slices.ContainsFunc(core.From, func(f ast.FromItem) bool { return reads(f, name) }) {
 		return nil
 	}
 	var err error

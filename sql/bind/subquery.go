@@ -154,10 +154,7 @@ func (b *binder) inQuery(c *clause, left ast.Expr, query *ast.Select, pos int) (
 	}
 	to := make([]types.Type, len(args))
 	for i := range args {
-		if to[i], err = expr.CommonType("IN", args[i], r.sample(i)); err != nil {
-			if _, noOperator := expr.NewOperator("=", args[i], r.sample(i)); noOperator != nil {
-				err = noOperator
-			}
+		if to[i], err = expr.EqualityType(args[i], r.sample(i)); err != nil {
 			return nil, err
 		}
 		if args[i], err = expr.Cast(args[i], to[i], expr.Implicit); err != nil {

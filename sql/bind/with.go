@@ -16,7 +16,7 @@ func (b *binder) part(w *ast.With, def *ast.CTE, ctx *context) (*cte, error) {
 	switch {
 	case merges:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "MERGE not supported in WITH query").At(def.Position())
-	case w.Recursive && references(def.Modify, def.Name) > 0:
+	case w.Recursive && len(readersOf(def.Modify, def.Name)) > 0:
 		return nil, sqlerr.New(recursionError, "recursive query %q must not contain data-modifying statements", def.Name).At(def.Position())
 	case w != b.top:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WITH clause containing a data-modifying statement must be at the top level").At(def.Position())

@@ -51,8 +51,8 @@ func relabels(from, to types.Type) bool {
 		return true
 	case isTextLike(f) && (t == types.Text || t == types.Varchar || t == types.Bpchar):
 		return true
-	case f == types.Bpchar && t == types.Varchar, f == types.Float4 && t == types.Float8:
-		return f == types.Float4
+	case f == types.Float4 && t == types.Float8:
+		return true
 	case f == types.JSONB && t == types.JSON:
 		return true
 	}
@@ -102,9 +102,7 @@ func castFunction(from, to types.Type) (castFunc, error) {
 		return castFromText, nil
 	case f == types.Bpchar:
 		return func(c *castContext, d types.Datum) (types.Datum, error) {
-			if c.to.OID != types.Varchar || c.to.Modifier() >= 0 {
-				d.Bytes = bytes.TrimRight(d.Bytes, " ")
-			}
+			d.Bytes = bytes.TrimRight(d.Bytes, " ")
 			return castFromText(c, d)
 		}, nil
 	case t.Category() == 'S' || t == types.JSON && f == types.JSONB || t == types.JSONB && f == types.JSON:

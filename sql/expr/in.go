@@ -1,12 +1,15 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/tallydb/tallydb/sql/sqlerr"
 	"github.com/tallydb/tallydb/sql/types"
 )
 
-// NewIn is x [NOT] IN (list): against constants of one type a look-up, else a
-// disjunction of comparisons.
+// NewIn is x [NOT] IN (list). The items that read no column are compared in their common
+// type, with x's: by a look-up where they are constants. Each of the others is compared as
+// x = item.
 func NewIn(x Expr, list []Expr, not bool) (Expr, error) {
 	e, err := newIn(x, list)
 	if err != nil || !not {
@@ -16,30 +19,32 @@ func NewIn(x Expr, list []Expr, not bool) (Expr, error) {
 }
 
 func newIn(x Expr, list []Expr) (Expr, error) {
-	all := append([]Expr{x}, list...)
-	if t, err := CommonType("IN", all...); err == nil {
-		if _, err := NewOperator("=", &Column{Typ: t}, &Column{Typ: t}); err == nil {
-			cast := make([]Expr, len(all))
-			constant := true
-			for i, e := range all {
-				if cast[i], err = Cast(e, t, Implicit); err != nil {
-					return nil, err
-				}
-				if i > 0 {
-					if f := Fold(cast[i], emptyContext); f != nil {
-						cast[i] = f
-					}
-					_, ok := cast[i].(*Const)
-					constant = constant && ok
-				}
-			}
-			if constant && len(list) > 0 {
-				return newInSet(cast[0], cast[1:]), nil
+	var fixed, others, terms []Expr
+	for _, e := range list {
+		if readsColumn(e) {
+			others = append(others, e)
+		} else {
+			fixed = append(fixed, e)
+		}
+	}
+	t, err := CommonType("IN", append([]Expr{x}, fixed...)...)
+	if len(fixed) > 1 && err == nil && t.OID.ArrayOf() != 0 {
+		for i, e := range fixed {
+			if fixed[i], err = Cast(e, types.Of(t.OID), Implicit); err != nil {
+				return nil, err
 			}
 		}
 	}
-	var terms []Expr
-	for _, e := range list {
+	set, err := constantSet(x, fixed)
+	if err != nil {
+		return nil, err
+	}
+	if set != nil {
+		terms = append(terms, set)
+	} else {
+		others = append(fixed, others...)
+	}
+	for _, e := range others {
 		eq, err := NewOperator("=", x, e)
 		if err != nil {
 			return nil, err
@@ -47,6 +52,57 @@ func newIn(x Expr, list []Expr) (Expr, error) {
 		terms = append(terms, eq)
 	}
 	return NewOr(terms...)
+}
+
+func readsColumn(e Expr) bool {
+	found := false
+	Walk(e, func(y Expr) bool {
+		_, column := y.(*Column)
+		found = found || column
+		return !found
+	})
+	return found
+}
+
+// constantSet is x IN (list) where the items are constants of one type; nil where they are
+// not.
+func constantSet(x Expr, list []Expr) (Expr, error) {
+	if len(list) == 0 || slices.ContainsFunc(list, func(e Expr) bool { return e.Type().OID != list[0].Type().OID }) {
+		return nil, nil
+	}
+	t, err := EqualityType(x, list[0])
+	if err != nil {
+		return nil, err
+	}
+	constants := make([]Expr, len(list))
+	for i, e := range list {
+		if e, err = Cast(e, t, Implicit); err != nil {
+			return nil, err
+		}
+		if f := Fold(e, emptyContext); f != nil {
+			e = f
+		}
+		if _, ok := e.(*Const); !ok {
+			return nil, nil
+		}
+		constants[i] = e
+	}
+	if x, err = Cast(x, t, Implicit); err != nil {
+		return nil, err
+	}
+	return newInSet(x, constants), nil
+}
+
+// EqualityType returns the type in which left = right can compare its operands by their
+// keys. Where the operator takes two types, both convert to their common one without loss.
+func EqualityType(left, right Expr) (types.Type, error) {
+	e, err := NewOperator("=", left, right)
+	if err != nil {
+		return types.Type{}, err
+	}
+	args := e.Children()
+	t, err := CommonType("=", args...)
+	return types.Of(t.OID), err
 }
 
 // inSet looks x up in a set of constants by key.
