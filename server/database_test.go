@@ -264,3 +264,22 @@ func TestSettingsThatSessionsBeginWith(t *testing.T) {
 	servertest.Exec(t, c, "CREATE ROLE gone", "ALTER ROLE app SET role = 'gone'", "DROP ROLE gone")
 	sessions("UTC|0", "UTC|0")
 }
+
+// TestDatabasesGoWhileAllAreGoneThrough: metrics and retention, which go through all
+// databases, meet those that are dropped meanwhile.
+func TestDatabasesGoWhileAllAreGoneThrough(t *testing.T) {
+	s := servertest.Start(t, servertest.Options{})
+	catalog := s.Node.Engine().Catalog
+	filled(t, s, "gone")
+	d, err := catalog.Database("gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	servertest.Exec(t, s.Connect(), "DROP DATABASE gone")
+	if n := len(catalog.Snapshot(d.Tenant).Relations()); n != 0 {
+		t.Errorf("a dropped database has %d relations", n)
+	}
+	if err := s.Node.Retain(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

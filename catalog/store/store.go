@@ -246,11 +246,15 @@ func (s *Store) Database(name string) (Database, error) {
 	return d, nil
 }
 
-// Snapshot returns a database's relations as they are now.
+// Snapshot returns a database's relations as they are now: none of one that was dropped,
+// which who goes through all databases may meet.
 func (s *Store) Snapshot(t id.Tenant) *catalog.Snapshot {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.snapshots[t]
+	if snapshot := s.snapshots[t]; snapshot != nil {
+		return snapshot
+	}
+	return catalog.NewSnapshot(s.counter.version, t, "", nil)
 }
 
 // CreateDatabase adds an empty database with a fresh secret seed.
