@@ -346,12 +346,13 @@ func withoutTemporary(r *catalog.Relation, schema string) *catalog.Relation {
 		})
 		return found
 	}
+	inCheck := func(c catalog.Check) bool { return names(c.SQL) }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(r.Table.Defaults)), names) && !slices.ContainsFunc(r.Table.Checks, inCheck) {
+		return nil // as nearly all, which are not copied
+	}
 	next := copyTable(r)
 	maps.DeleteFunc(next.Table.Defaults, func(_ int, text string) bool { return names(text) })
-	next.Table.Checks = slices.DeleteFunc(next.Table.Checks, func(c catalog.Check) bool { return names(c.SQL) })
-	if len(next.Table.Defaults) == len(r.Table.Defaults) && len(next.Table.Checks) == len(r.Table.Checks) {
-		return nil
-	}
+	next.Table.Checks = slices.DeleteFunc(next.Table.Checks, inCheck)
 	dropComments(next)
 	return next
 }
