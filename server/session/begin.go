@@ -98,11 +98,7 @@ func (s *Session) alterSettings(x *ast.AlterSettings) (string, error) {
 
 // alterRoleSettings changes the settings of a role, in a database or, if it is 0, in any.
 func (s *Session) alterRoleSettings(x *ast.AlterSettings, in id.Tenant, change func(map[string]string) map[string]string) error {
-	name := x.Role
-	if name == "" {
-		name = "current_user"
-	}
-	name, err := s.roleNamed(name)
+	name, err := s.roleNamed(x.Role)
 	if err != nil {
 		return err
 	}

@@ -129,11 +129,12 @@ func (s *Session) become(setting, name string) (string, error) {
 // superuser reports whether the session may do everything now.
 func (s *Session) superuser() bool { return s.identity().superuser }
 
-// roleNamed returns the role that a statement names, which may be said by a word.
+// roleNamed returns the role that a statement names, which may be said by a word; without
+// one it is the current user.
 func (s *Session) roleNamed(name string) (string, error) {
 	roles, role := s.identity().roles, name
 	switch name {
-	case "current_user", "current_role":
+	case "", "current_user", "current_role":
 		name = s.User()
 		role = s.rightsOf(name)
 	case "session_user":

@@ -63,11 +63,7 @@ func (s *Session) createRole(x *ast.CreateRole) error {
 }
 
 func (s *Session) alterRole(x *ast.AlterRole) error {
-	name := x.Name
-	if name == "" {
-		name = "current_user"
-	}
-	name, err := s.roleNamed(name)
+	name, err := s.roleNamed(x.Name)
 	if err != nil {
 		return err
 	}
